@@ -1,0 +1,1 @@
+"""The bot process: it says things and hears things, and decides nothing."""

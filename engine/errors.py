@@ -1,0 +1,50 @@
+"""Our errors, one class for each one who must act on it.
+
+    EngineError
+      Refused        the owner asked for what we will not do    -> said on a card
+      Unavailable    an outside thing did not answer            -> the loop tries again
+        AccountResting   a provider's limit; knows until when   -> placement waits it out
+      Broken         our own data breaks a promise              -> crash; systemd restarts us
+
+An outside thing that answers "no" (red check, conflict) is no error: it is an event.
+"""
+
+
+class EngineError(Exception):
+    """The root of ours: catch a subclass, unless all you do is print it and end."""
+
+
+class Refused(EngineError):
+    """No, and why, in one sentence that goes on a card as it is."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class Unavailable(EngineError):
+    """No answer now; asking again may help.
+
+    retry_after_s   the other side's own wish, or None when it named none
+    """
+
+    def __init__(self, sentence: str, retry_after_s: float | None = None) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.retry_after_s = retry_after_s
+
+
+class AccountResting(Unavailable):
+    """A provider's limit on one account.
+
+    until   Unix seconds when it opens again, or None when the provider did not say
+    """
+
+    def __init__(self, sentence: str, account: str, until: float | None) -> None:
+        super().__init__(sentence)
+        self.account = account
+        self.until = until
+
+
+class Broken(EngineError):
+    """What we stored ourselves breaks a promise; going on would make it worse."""

@@ -1,0 +1,125 @@
+"""Where everything lies: one folder, QUARTERDECK_HOME, and a name for each thing below it.
+
+The only place that spells these names; engine, bot and the command line all ask here.
+Nothing is read or written by this file, folders aside.
+"""
+
+import os
+from pathlib import Path
+
+ENV = "QUARTERDECK_HOME"
+
+
+class Home:
+    """The one folder all our state lives under, made readable by its owner only."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @classmethod
+    def found(cls) -> "Home":
+        """Return the home the environment names, else the platform's own place for state."""
+        if named := os.environ.get(ENV):
+            return cls(Path(named).expanduser().absolute())
+        from platformdirs import user_state_path
+
+        return cls(user_state_path("quarterdeck", appauthor=False))
+
+    def __repr__(self) -> str:
+        return f"Home({str(self.root)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Home) and self.root == other.root
+
+    def __hash__(self) -> int:
+        return hash(self.root)
+
+    def make(self) -> "Home":
+        """Make the home and its standing folders, 0700, and return it; safe to repeat."""
+        for folder in (
+            self.root,
+            self.secrets,
+            self.hubs,
+            self.copies,
+            self.trees,
+            self.runs,
+            self.logs,
+            self.node_zipapps,
+        ):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The home may have been there before us (mkdir leaves an existing folder's mode alone).
+        for folder in (self.root, self.secrets):
+            folder.chmod(0o700)
+        return self
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def engine_db(self) -> Path:
+        return self.root / "engine.sqlite3"
+
+    @property
+    def bot_db(self) -> Path:
+        return self.root / "bot.sqlite3"
+
+    @property
+    def vault_db(self) -> Path:
+        return self.root / "vault.sqlite3"
+
+    @property
+    def hubs(self) -> Path:
+        return self.root / "hub"
+
+    def hub(self, project: str) -> Path:
+        """Return the bare clone of a project that only the engine writes."""
+        return self.hubs / f"{project}.git"
+
+    @property
+    def copies(self) -> Path:
+        return self.root / "copies"
+
+    @property
+    def trees(self) -> Path:
+        return self.root / "trees"
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def node_zipapps(self) -> Path:
+        """Return the folder of built node programs, each named by the hash of its content."""
+        return self.root / "node"
+
+    @property
+    def engine_sock(self) -> Path:
+        return self.root / "engine.sock"
+
+    @property
+    def engine_lock(self) -> Path:
+        """Return the file whose kernel lock the one engine holds."""
+        return self.root / "engine.lock"
+
+    @property
+    def secrets(self) -> Path:
+        return self.root / "secrets"
+
+    @property
+    def bot_token(self) -> Path:
+        return self.secrets / "bot-token"
+
+    @property
+    def vault_key(self) -> Path:
+        """Return the private half: only the engine opens it."""
+        return self.secrets / "vault.key"
+
+    @property
+    def vault_pub(self) -> Path:
+        """Return the public half: enough for the bot to seal a pasted key."""
+        return self.secrets / "vault.pub"

@@ -1,0 +1,1 @@
+"""Pure rules: decide(state, event) -> (state, effects). No I/O, no clock, no chance."""
