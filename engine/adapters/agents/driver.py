@@ -1,0 +1,218 @@
+"""The seam between us and any coding agent: a driver, and what an agent's line can mean.
+
+A driver is pure. It names the command that serves one turn, turns each line the command prints into
+meanings, and writes the lines that answer it. Starting, feeding and ending the process is the work of
+the runner (engine/node/runner.py); what a meaning leads to is decided in engine/rules/session.py.
+Drivers: claude.py, rehearsal.py.
+
+`read` never raises and never holds a line back: agents change their format with every release, and an
+odd line must not cost us the one that ends the turn. What it does not know it calls Unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
+
+from engine.rules.modes import Mode
+from engine.rules.words import Question, Role
+
+DESK: Final = "quarterdeck"  # the name of our MCP server, part of every desk tool's name
+
+ErrorKind = Literal[
+    "",
+    "limit",  # the provider's usage limit: wait for the reset, or use another account
+    "login",  # the account cannot be used until its owner acts: sign-in, permission, credit
+    "interrupted",  # we asked for the end
+    "budget",  # the money given for this run is spent
+    "turns",
+    "model",  # there is no such model for this account
+    "api",  # the model's service failed, or the agent itself did
+    "resume",  # there is no conversation of this id: start anew with the same id
+    "exists",  # there is one already: resume it
+]
+
+
+class Launch(Struct, frozen=True):
+    """A process that serves one turn."""
+
+    argv: tuple[str, ...]
+    env: dict[
+        str, str
+    ]  # laid over the machine's own short list (PATH, HOME, LANG, …), nothing else
+    first_lines: tuple[str, ...]  # whole lines without their newline, fed to stdin at the start
+
+
+class TurnSpec(Struct, frozen=True, kw_only=True):
+    """All a driver needs to know of a turn."""
+
+    session_id: str  # a uuid4 of ours
+    resume: bool
+    role: Role
+    mode: Mode
+    prompt: str
+    config_dir: str
+    tree: str
+    command: tuple[str, ...]  # the CLI
+    model: str = ""  # "": the account's default
+    preface: str = ""  # our text about its role, below the agent's own system prompt
+    desk_argv: tuple[str, ...] = ()  # the desk as an MCP server on stdio; (): no desk
+    account_env: dict[str, str] = field(default_factory=dict)
+    tmp: str = "/tmp"  # inside the fence: a folder of the session's own
+    budget_usd: float = 0.0  # of this process; 0: no bound
+    commands: tuple[str, ...] = ()  # shell commands the owner allowed, word for word
+
+
+class Memory(Struct):
+    """What a driver remembers from line to line of one run.
+
+    Only ever a help: after a restart the engine reads on from the middle of a run with a new one.
+    """
+
+    cwd: str = ""
+    error: str = ""  # the agent's own word for the last failure it told of
+    total_cost_usd: float = 0.0
+
+
+class Request(Struct, frozen=True):
+    """What it takes to answer an agent's request; kept with the ask until somebody decides."""
+
+    request_id: str
+    tool: str
+    input_json: str
+
+
+class Asked(Request, frozen=True, tag=True):
+    """The agent waits for an answer.
+
+    title    says what kind of thing it is; holds no code, path or text of a repository
+    detail   the whole command, change or plan, as the agent gave it
+    """
+
+    kind: Literal["permission", "question", "approach"]
+    title: str
+    detail: str
+    questions: tuple[Question, ...] = ()
+
+
+class AskWithdrawn(Struct, frozen=True, tag=True):
+    """The agent took its request back."""
+
+    request_id: str
+
+
+class Began(Struct, frozen=True, tag=True):
+    """The agent took a turn up; may come again within one run."""
+
+    session_id: str
+    model: str
+    version: str
+    tools_ok: bool  # it can ask questions and show an approach
+    desk_ok: bool  # it reached the desk
+
+
+class Said(Struct, frozen=True, tag=True):
+    """Words of the agent, between its calls or at the end."""
+
+    text: str
+
+
+class Tool(Struct, frozen=True, tag=True):
+    """What it does now, in one line."""
+
+    name: str
+    brief: str
+
+
+class Limit(Struct, frozen=True, tag=True):
+    """Where one of the account's windows stands. What is not said is None or "": merge, don't wipe."""
+
+    resets_at: int | None  # Unix seconds
+    window: str  # five_hour, seven_day, …
+    utilization: float | None  # 0 to 1
+    rejected: bool
+
+
+class Retrying(Struct, frozen=True, tag=True):
+    """The agent tries again by itself; nothing is asked of us."""
+
+    reason: str
+    attempt: int
+    wait_s: float
+
+
+class Busy(Struct, frozen=True, tag=True):
+    """How many subagents or commands still run behind the turn: above 0 a run is not over."""
+
+    tasks: int
+
+
+class Ended(Struct, frozen=True, tag=True):
+    """The turn is over."""
+
+    text: str  # its last words
+    error: str  # "": it ended by itself
+    error_kind: ErrorKind
+    cost_usd: float  # of this turn alone
+    is_empty: bool  # neither words nor an error
+
+
+class Unknown(Struct, frozen=True, tag=True):
+    """A line or part of one that we do not know: counted, shown once for each version."""
+
+    kind: str
+
+
+Meaning: TypeAlias = (
+    Began | Asked | AskWithdrawn | Said | Tool | Limit | Retrying | Busy | Ended | Unknown
+)
+
+
+class Driver(Protocol):
+    """One kind of agent. All methods are pure."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tested_version(self) -> str: ...
+
+    def launch(self, spec: TurnSpec) -> Launch: ...
+
+    def read(self, line: str, memory: Memory) -> tuple[Meaning, ...]:
+        """Return what one line of the agent's output means; () where it tells us nothing."""
+        ...
+
+    def last_words(self, stderr: str, code: int | None) -> Ended:
+        """Return how a run ended that printed no end: its last error lines, its exit code."""
+        ...
+
+    def version_warning(self, version: str) -> str:
+        """Return a sentence if this version was never tried, else ""."""
+        ...
+
+    # The lines that go in, each without its newline.
+
+    def prompt(self, text: str) -> str: ...
+
+    def allow(self, request: Request) -> str: ...
+
+    def deny(self, request: Request, message: str) -> str: ...
+
+    def answer(self, request: Request, answers: Mapping[str, str]) -> str:
+        """Answer questions: question text to an option's words, or to words of one's own."""
+        ...
+
+    def approve(self, request: Request, mode: Mode) -> str:
+        """Approve an approach; the agent goes on in `mode`."""
+        ...
+
+    def send_back(self, request: Request, message: str) -> str: ...
+
+    def interrupt(self) -> str: ...
+
+    def end(self) -> str:
+        """Ask the process to end, its own processes with it."""
+        ...
