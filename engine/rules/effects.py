@@ -1,0 +1,233 @@
+"""Everything we can owe the outside, and the one way streams speak: `Tell`.
+
+An effect is stored in the same commit as the state that owes it and keeps its id on every retry, so
+an adapter can make a repeat find the work done. What comes of it returns as an event. Performed by
+engine/perform.py; `Tell` by the loop itself. `due_at` (Unix seconds) may lie ahead: the loop waits.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from engine.rules.events import AnyEvent
+from engine.rules.words import Account, Role
+
+
+class Effect(Struct, frozen=True, tag=True, kw_only=True):
+    """Base of all effects: `due_at` 0 means now."""
+
+    due_at: float = 0.0
+
+
+class Tell(Effect):
+    """Post an event to another stream (or, with `due_at`, to one's own later: a wake)."""
+
+    stream: str
+    event: AnyEvent
+
+
+class Say(Effect):
+    """A line for the owner that is no card: kept in `notes`, shown once, silent unless `sounds`."""
+
+    goal: str  # "" = General
+    kind: str  # "words" (an agent's), "news" (plain code's), "warning"
+    text: str
+    who: str = ""
+    sounds: bool = False
+
+
+# ---------------------------------------------------------------- git, by engine/adapters/hub.py
+
+
+class ReadBase(Effect):
+    """Bring the hub up to date, name the base commit, make the lead branch, read the settings."""
+
+    goal: str
+    project: str
+    base: str
+    title: str
+
+
+class Collect(Effect):
+    """Take the one commit a worker's branch ends in into the hub's quarantine."""
+
+    goal: str
+    project: str
+    piece: str
+    session: str
+    branch: str
+    base: str
+    machine: str = "here"
+
+
+class Merge(Effect):
+    """Join a piece's commit and the lead's head into one commit; nothing moves yet."""
+
+    goal: str
+    project: str
+    piece: str
+    commit: str
+    title: str
+
+
+class Land(Effect):
+    """Compare-and-swap the lead's branch from `onto` to `commit`."""
+
+    goal: str
+    project: str
+    piece: str
+    commit: str
+    onto: str
+
+
+class TakeRemote(Effect):
+    """Read the remote's head; if it moved, merge it with `head`."""
+
+    goal: str
+    project: str
+    base: str
+    base_commit: str
+    head: str
+
+
+class Push(Effect):
+    """Push `commit`, only if the remote still is at `expected`; read the remote back."""
+
+    goal: str
+    project: str
+    base: str
+    commit: str
+    expected: str
+
+
+class TidyBranch(Effect):
+    """Delete a branch in the hub once its commits are reachable from where they landed."""
+
+    project: str
+    branch: str
+    landed_in: str
+
+
+# ---------------------------------------------------------------- runs, by engine/adapters/runs.py
+
+
+class Check(Effect):
+    """Run the project's command on one commit; the verdict goes to `teller` as an event."""
+
+    run: str  # the run's id, unique for this commit and try
+    project: str
+    commit: str
+    command: str
+    teller: str  # stream
+    about: str  # piece, review or ship id, or "base"
+    setup: str = ""
+    session: str = ""  # use this session's warm tree; "" = a clean tree with setup run again
+    machine: str = "here"
+    tries: int = 1
+
+
+class Judge(Effect):
+    """Stats and risk marks of base...head, then the check in a clean tree; → ReviewJudged."""
+
+    goal: str
+    project: str
+    review: str
+    base_commit: str
+    check: str = ""
+    setup: str = ""
+
+
+class StartRun(Effect):
+    """Start one turn's process; idempotent by run id."""
+
+    run: str
+    session: str
+    goal: str
+    role: Role
+    project: str
+    account: Account
+    model: str
+    mode: str
+    machine: str
+    branch: str
+    commit: str
+    preface: str
+    prompt: str
+    agent_session: str
+    resume: bool
+    setup: str = ""
+
+
+class AnswerRun(Effect):
+    """Write the answer of one request into the run's inbox."""
+
+    run: str
+    request: str
+    kind: str  # "allow", "deny", "answer", "approve", "send_back"
+    machine: str = "here"
+    text: str = ""
+    tool: str = ""
+    input_json: str = ""
+    answers: tuple[tuple[str, str], ...] = ()
+
+
+class ReplyDesk(Effect):
+    """Answer a desk call: `call` is "<run>#<call id>"."""
+
+    call: str
+    text: str
+    is_error: bool = False
+
+
+class InterruptRun(Effect):
+    """Ask the agent to end its turn."""
+
+    run: str
+    machine: str = "here"
+
+
+class CloseRun(Effect):
+    """End the run: its clean way first, its fence after `grace_s`."""
+
+    run: str
+    machine: str = "here"
+    grace_s: float = 10.0
+
+
+class Watch(Effect):
+    """When due, tell the session how long its run has been quiet."""
+
+    run: str
+    session: str
+
+
+class KeepTree(Effect):
+    """A session is over: its tree goes back to the pool, unsaved work to a rescue branch."""
+
+    session: str
+    project: str
+    machine: str = "here"
+
+
+AnyEffect: TypeAlias = (
+    Tell
+    | Say
+    | ReadBase
+    | Collect
+    | Merge
+    | Land
+    | TakeRemote
+    | Push
+    | TidyBranch
+    | Check
+    | Judge
+    | StartRun
+    | AnswerRun
+    | ReplyDesk
+    | InterruptRun
+    | CloseRun
+    | Watch
+    | KeepTree
+)

@@ -1,0 +1,735 @@
+"""Everything that can happen, grouped by the stream it happens to.
+
+A stream is one thing's history: `goal/g-3`, `session/s-8`, `landing/g-3`, `ship/g-3`, `ask/a-5`,
+`project/shop`, `fleet`. The rule of a stream (`goal.py`, `session.py`, …) decides what each of its
+events means; a stream speaks to another by the effect `Tell` (effects.py).
+
+Requests are the owner's verbs and may be refused with a sentence; facts are logged whatever they say.
+Times are Unix seconds (UTC) and arrive inside the event. The class name is stored: renaming one is a
+migration, a new field needs a default.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from engine.rules.words import (
+    Account,
+    AskKind,
+    CheckVerdict,
+    Collected,
+    Command,
+    Decision,
+    PieceDraft,
+    Question,
+    Role,
+    Stats,
+    TurnError,
+)
+
+
+class Event(Struct, frozen=True, tag=True, kw_only=True):
+    """Base of all events: `at` is when it was posted."""
+
+    at: float = 0.0
+
+
+# ---------------------------------------------------------------- project/<name>
+
+
+class ProjectAdded(Event):
+    """Request: the owner names a repository."""
+
+    source: str  # path or URL as given
+    push_url: str  # where Push goes; "" = the repository itself, to quarterdeck/<goal>
+    base: str
+
+
+class ProjectRemoved(Event):
+    """Request: forget the project; its hub stays on disk until no goal needs it."""
+
+
+class CommandWanted(Event):
+    """Fact from a goal: this exact command is needed; allowed, refused or to be asked."""
+
+    goal: str
+    command: Command
+    ask: str  # the id to use if the owner must be asked
+
+
+class CommandDecided(Event):
+    """Fact from the ask: the owner's word on one exact command."""
+
+    command: Command
+    allowed: bool
+
+
+# ---------------------------------------------------------------- goal/<id>
+
+
+class GoalOpened(Event):
+    """Request: the owner gives a goal."""
+
+    project: str
+    text: str
+    session: str  # id for the lead
+    base: str  # base branch
+    account: Account
+    model: str = ""
+    mode: str = "edit"  # how far its workers may go; the lead itself is guarded
+    go: str = "ask"
+
+
+class BaseRead(Event):
+    """Fact: the base commit and what its settings say; the lead branch now exists in the hub."""
+
+    base_commit: str
+    branch: str = ""  # the lead's, in the hub
+    commands: tuple[Command, ...] = ()
+    asks: tuple[str, ...] = ()  # one id for each command, should the owner have to be asked
+    settings_from: str = ""
+    note: str = ""  # something to say: both settings files exist, detached head, …
+
+
+class CommandSettled(Event):
+    """Fact from the project: a command may run, or never will."""
+
+    command: Command
+    allowed: bool
+
+
+class BaseChecked(Event):
+    """Fact: the check on the base commit."""
+
+    verdict: CheckVerdict
+
+
+class PlanProposed(Event):
+    """Fact from the desk: the lead proposes pieces."""
+
+    plan: str
+    summary: str
+    pieces: tuple[PieceDraft, ...]
+    call: str = ""  # the desk call to answer, "<run>#<call>"
+    piece_ids: tuple[str, ...] = ()
+    session_ids: tuple[str, ...] = ()
+
+
+class PlanStarted(Event):
+    """Request (owner) or desk call (lead, where the go allows it)."""
+
+    plan: str
+    by: str = "owner"
+    call: str = ""
+
+
+class PlanDiscarded(Event):
+    """Request."""
+
+    plan: str
+
+
+class WorkerDone(Event):
+    """Fact from the desk: a worker says it is done; its turn's end does the rest."""
+
+    session: str
+    summary: str
+    call: str = ""
+
+
+class TurnOver(Event):
+    """Fact from a session: its turn ended by itself and nothing is queued, or it cannot go on."""
+
+    session: str
+    error: str = ""  # a sentence
+    kind: TurnError = TurnError.NONE
+    text: str = ""
+    cost_usd: float = 0.0
+
+
+class LinesLeft(Event):
+    """Fact from a worker's session: it ended with lines of the owner it never took up."""
+
+    session: str
+    text: str
+
+
+class PieceCollected(Event):
+    """Fact: what the worker's branch holds."""
+
+    piece: str
+    found: Collected
+
+
+class PieceLanded(Event):
+    """Fact from the landing."""
+
+    piece: str
+    head: str
+    commit: str
+    checked: str = ""  # "its check passed" / "no check"
+
+
+class PieceReturned(Event):
+    """Fact from the landing: not landed, and why; `conflict` does not count the first time."""
+
+    piece: str
+    why: str
+    report: str = ""
+    conflict: bool = False
+    broken: bool = False  # could not be judged at all: no attempt
+
+
+class RetryDue(Event):
+    """Fact: the pause before a piece's next attempt is over."""
+
+    piece: str
+
+
+class PieceRetried(Event):
+    """Request (owner) or desk call."""
+
+    piece: str
+    model: str = ""
+    note: str = ""
+    call: str = ""
+
+
+class PieceStopped(Event):
+    """Request (owner) or desk call."""
+
+    piece: str
+    why: str = ""
+    call: str = ""
+
+
+class WorkerMessaged(Event):
+    """Desk call: the lead's line to one worker."""
+
+    piece: str
+    text: str
+    call: str = ""
+
+
+class ReviewPut(Event):
+    """Desk call: the lead puts the whole to the owner."""
+
+    review: str
+    ship: str
+    summary: str
+    call: str = ""
+
+
+class ReviewJudged(Event):
+    """Fact: stats and the check of the lead's branch, run again in a clean tree."""
+
+    review: str
+    head: str
+    stats: Stats
+    verdict: CheckVerdict
+    risks: tuple[str, ...] = ()
+
+
+class ReviewCorrected(Event):
+    """Request: a line to the lead."""
+
+    review: str
+    text: str
+
+
+class ShipCalled(Event):
+    """Request."""
+
+    review: str
+
+
+class GoalDropped(Event):
+    """Request."""
+
+
+class GoalStopped(Event):
+    """Request: everything of this goal ends now; /resume goes on."""
+
+
+class GoalResumed(Event):
+    """Request."""
+
+
+class GoalShipped(Event):
+    """Fact from the ship."""
+
+    commit: str
+    where: str
+
+
+class ShipFailed(Event):
+    """Fact from the ship: cancelled, or the moved base did not pass; back to the review."""
+
+    why: str
+    cancelled: bool = False
+
+
+# ---------------------------------------------------------------- landing/<goal>
+
+
+class LandingCalled(Event):
+    """Fact from the goal: a finished piece waits for its turn."""
+
+    piece: str
+    session: str
+    branch: str
+    commit: str
+    title: str
+    base: str = ""
+    check: str = ""  # the allowed command, "" = none
+    setup: str = ""
+
+
+class Merged(Event):
+    """Fact: `commit` joins the piece and the lead's head `onto`; or why it could not."""
+
+    piece: str
+    commit: str
+    onto: str
+    failure: str = ""
+    conflict: bool = False
+
+
+class Checked(Event):
+    """Fact: the project's check on one commit."""
+
+    piece: str
+    commit: str
+    verdict: CheckVerdict
+
+
+class Landed(Event):
+    """Fact: the compare-and-swap; `moved` means the head was not `onto` any more."""
+
+    piece: str
+    commit: str
+    head: str
+    moved: bool = False
+
+
+class LandingDropped(Event):
+    """Fact: the piece or its goal was stopped."""
+
+    piece: str = ""  # "" = all
+
+
+# ---------------------------------------------------------------- ship/<goal>
+
+
+class ShipOpened(Event):
+    """Fact from the goal: the owner pressed Ship on this review."""
+
+    ship: str
+    review: str
+    project: str
+    base: str
+    base_commit: str
+    head: str
+    check: str = ""
+    setup: str = ""
+
+
+class ShipProceeded(Event):
+    """Request."""
+
+
+class ShipTaken(Event):
+    """Fact: the remote was read and, where it moved, taken in."""
+
+    remote_head: str
+    commit: str  # what would be pushed
+    moved: bool = False
+    failure: str = ""
+
+
+class ShipChecked(Event):
+    """Fact."""
+
+    commit: str
+    verdict: CheckVerdict
+
+
+class ShipPushed(Event):
+    """Request: the Push button."""
+
+
+class ShipCancelled(Event):
+    """Request."""
+
+
+class PushDone(Event):
+    """Fact: the remote was read back after the push."""
+
+    commit: str
+    where: str
+    landed: bool
+    moved: bool = False
+    words: str = ""  # the remote's own
+
+
+# ---------------------------------------------------------------- session/<id>
+
+
+class SessionOpened(Event):
+    """Fact from a goal."""
+
+    goal: str
+    role: Role
+    project: str
+    account: Account
+    model: str
+    mode: str
+    branch: str
+    commit: str  # where its tree starts
+    preface: str
+    prompt: str
+    piece: str = ""
+    machine: str = "here"
+    number: int = 0
+    title: str = ""
+
+
+class Prompted(Event):
+    """Fact or request: text for the session; waits for the running turn to end."""
+
+    text: str
+    source: str  # owner, news, lead, answer, plain code
+
+
+class TreeMoved(Event):
+    """Fact from the goal: a lead's next turn starts on this commit; a worker's copy gets it."""
+
+    commit: str
+
+
+class TreeBack(Event):
+    """Fact from the goal: the worker's work was looked at and its tree is its own again."""
+
+
+class Placed(Event):
+    """Fact from the fleet: there is a slot for this run."""
+
+    run: str
+    machine: str
+    why: str
+
+
+class Queued(Event):
+    """Fact from the fleet: no slot yet, and why."""
+
+    run: str
+    why: str
+
+
+class RunStarted(Event):
+    """Fact."""
+
+    run: str
+
+
+class RunRefused(Event):
+    """Fact: the run could not be started, in a sentence; `final` means trying again is no use."""
+
+    run: str
+    why: str
+    kind: TurnError = TurnError.START
+
+
+class SessionNamed(Event):
+    """Fact: the agent took the turn up under this id of its own."""
+
+    run: str
+    agent_session: str
+    model: str = ""
+    version: str = ""
+    warning: str = ""
+
+
+class AskRaised(Event):
+    """Fact: the agent waits for an answer (or, by the desk, will get it as its next message)."""
+
+    run: str
+    ask: str
+    request: str  # the agent's own request id; "" = the desk's ask_owner
+    kind: AskKind
+    title: str
+    detail: str
+    tool: str = ""
+    input_json: str = ""
+    questions: tuple[Question, ...] = ()
+    call: str = ""
+
+
+class AskSettled(Event):
+    """Fact from the ask."""
+
+    ask: str
+    decision: Decision
+    text: str = ""
+    by: str = "owner"
+    answers: tuple[tuple[str, str], ...] = ()
+
+
+class AskParked(Event):
+    """Fact from the ask: nobody answered in the time a run may be held for."""
+
+    ask: str
+
+
+class RequestWithdrawn(Event):
+    """Fact: the agent took its request back."""
+
+    run: str
+    request: str
+
+
+class LimitReached(Event):
+    """Fact: the account's provider refuses until `resets_at` (0: not said)."""
+
+    run: str
+    resets_at: float
+    window: str = ""
+
+
+class TurnEnded(Event):
+    """Fact: the agent's own end of the turn."""
+
+    run: str
+    text: str = ""
+    error: str = ""
+    kind: TurnError = TurnError.NONE
+    cost_usd: float = 0.0
+
+
+class RunExited(Event):
+    """Fact: no process of the run lives any more; without TurnEnded before it, it was cut off."""
+
+    run: str
+    code: int = 0
+    why: str = ""
+
+
+class RunQuiet(Event):
+    """Fact: how long the run has printed nothing, and its first `Watch` is due again."""
+
+    run: str
+    silent_s: float
+
+
+class HoldOver(Event):
+    """Fact: the grace or pause asked for by `Wake` is over."""
+
+    what: str
+    run: str = ""
+
+
+class TurnInterrupted(Event):
+    """Request."""
+
+
+class SessionStopped(Event):
+    """Request, or fact from the goal."""
+
+    why: str = ""
+
+
+class SessionResumed(Event):
+    """Request, or fact from the goal."""
+
+
+# ---------------------------------------------------------------- ask/<id>
+
+
+class Asked(Event):
+    """Fact: a decision waits."""
+
+    kind: AskKind
+    goal: str
+    teller: str  # the stream to tell, `session/s-8`, `project/shop`
+    title: str
+    detail: str
+    who: str = ""
+    tool: str = ""
+    questions: tuple[Question, ...] = ()
+    command: Command | None = None
+    hold_s: float = 0.0  # 0: nothing is held open for it
+    options: tuple[tuple[str, str], ...] = ()  # (label, value) of a "where" ask
+    shown: str = ""  # hash of what the owner is shown
+
+
+class Answered(Event):
+    """Request: the owner's tap or line; the first one counts."""
+
+    decision: Decision
+    by: str = "owner"
+    text: str = ""
+    index: int = -1  # which question; -1 = the only one
+
+
+class AskWithdrawn(Event):
+    """Fact: nobody needs the answer any more."""
+
+    why: str
+
+
+class AskHeldOut(Event):
+    """Fact: the time a run may be held for is over."""
+
+
+# ---------------------------------------------------------------- fleet
+
+
+class MachineSeen(Event):
+    """Fact: a machine's node answered."""
+
+    machine: str
+    fenced: bool
+    fence: str  # the probe's line
+    agents: tuple[tuple[str, str], ...] = ()
+
+
+class MachineLost(Event):
+    """Fact: the link is down."""
+
+    machine: str
+    why: str
+
+
+class SlotWanted(Event):
+    """Fact from a session or check."""
+
+    run: str
+    teller: str
+    machine: str = ""
+
+
+class SlotFreed(Event):
+    """Fact."""
+
+    run: str
+
+
+class AccountAdded(Event):
+    """Request."""
+
+    account: Account
+
+
+class AccountRemoved(Event):
+    """Request."""
+
+    name: str
+
+
+class AccountRested(Event):
+    """Fact: a provider's limit or a refused login."""
+
+    name: str
+    until: float
+    why: str
+
+
+class HeldAll(Event):
+    """Request: /stop all and /resume all."""
+
+    held: bool
+
+
+# ---------------------------------------------------------------- any stream
+
+
+class GaveUp(Event):
+    """Fact: an effect was tried for the last time."""
+
+    effect: str
+    why: str
+    about: str = ""  # the effect's own subject: a run, a piece, …
+
+
+ProjectEvent: TypeAlias = ProjectAdded | ProjectRemoved | CommandWanted | CommandDecided | GaveUp
+GoalEvent: TypeAlias = (
+    GoalOpened
+    | BaseRead
+    | CommandSettled
+    | BaseChecked
+    | PlanProposed
+    | PlanStarted
+    | PlanDiscarded
+    | WorkerDone
+    | TurnOver
+    | LinesLeft
+    | PieceCollected
+    | PieceLanded
+    | PieceReturned
+    | RetryDue
+    | PieceRetried
+    | PieceStopped
+    | WorkerMessaged
+    | ReviewPut
+    | ReviewJudged
+    | ReviewCorrected
+    | ShipCalled
+    | GoalDropped
+    | GoalStopped
+    | GoalResumed
+    | GoalShipped
+    | ShipFailed
+    | GaveUp
+)
+LandingEvent: TypeAlias = LandingCalled | Merged | Checked | Landed | LandingDropped | GaveUp
+ShipEvent: TypeAlias = (
+    ShipOpened
+    | ShipProceeded
+    | ShipTaken
+    | ShipChecked
+    | ShipPushed
+    | ShipCancelled
+    | PushDone
+    | GaveUp
+)
+SessionEvent: TypeAlias = (
+    SessionOpened
+    | Prompted
+    | TreeMoved
+    | TreeBack
+    | Placed
+    | Queued
+    | RunStarted
+    | RunRefused
+    | SessionNamed
+    | AskRaised
+    | AskSettled
+    | AskParked
+    | RequestWithdrawn
+    | LimitReached
+    | TurnEnded
+    | RunExited
+    | RunQuiet
+    | HoldOver
+    | TurnInterrupted
+    | SessionStopped
+    | SessionResumed
+    | GaveUp
+)
+AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | GaveUp
+FleetEvent: TypeAlias = (
+    MachineSeen
+    | MachineLost
+    | SlotWanted
+    | SlotFreed
+    | AccountAdded
+    | AccountRemoved
+    | AccountRested
+    | HeldAll
+    | GaveUp
+)
+AnyEvent: TypeAlias = (
+    ProjectEvent | GoalEvent | LandingEvent | ShipEvent | SessionEvent | AskEvent | FleetEvent
+)

@@ -1,0 +1,117 @@
+"""The small values that events, effects, states and views share.
+
+Plain frozen data, one word per thing; no behaviour beyond reading itself. Neighbours: events.py,
+effects.py, and the rules beside them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Role(StrEnum):
+    LEAD = "lead"
+    WORKER = "worker"
+
+
+class AskKind(StrEnum):
+    PERMISSION = "permission"
+    QUESTION = "question"
+    APPROACH = "approach"
+    CHECK = "check"
+    SETUP = "setup"
+    WHERE = "where"  # which project or session a line of the owner is for
+
+
+class Decision(StrEnum):
+    ALLOW = "allow"
+    DENY = "deny"
+    APPROVE = "approve"
+    SEND_BACK = "send_back"
+    ANSWER = "answer"
+    WITHDRAWN = "withdrawn"
+
+
+class TurnError(StrEnum):
+    """Why a turn ended badly; decides who acts and whether it counts as an attempt."""
+
+    NONE = ""
+    AGENT = "agent"  # the agent's own error: counts
+    API = "api"  # the model's service failed
+    LIMIT = "limit"  # a usage limit: never counts
+    LOGIN = "login"  # not signed in: the owner acts
+    RESUME = "resume"  # the agent lost the conversation: start anew
+    INTERRUPTED = "interrupted"  # the owner or we ended it: never counts
+    CUT_OFF = "cut_off"  # the process died under it: never counts
+    START = "start"  # it could not be started
+    SILENT = "silent"  # hung; ended by us
+
+
+class Question(Struct, frozen=True):
+    """One question of an agent."""
+
+    text: str
+    header: str = ""
+    options: tuple[str, ...] = ()
+    multi: bool = False
+
+
+class Command(Struct, frozen=True):
+    """A command of the project's settings, allowed by the owner word for word."""
+
+    kind: str  # "check" or "setup"
+    text: str
+
+
+class Account(Struct, frozen=True):
+    """Whose subscription pays, and by which agent."""
+
+    name: str
+    agent: str  # claude, rehearsal, …
+    command: str = ""  # path of the CLI; "" = found on the machine
+    config_dir: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    secret_env: tuple[str, ...] = ()  # names; the values are in the vault as account/<name>/<KEY>
+
+
+class PieceDraft(Struct, frozen=True):
+    """A piece as a lead proposes it; numbered from 1 by its place."""
+
+    title: str
+    task: str
+    size: str = "M"
+    after: tuple[int, ...] = ()
+    machine: str = ""
+    agent: str = ""
+    model: str = ""
+    budget_usd: float = 0.0
+
+
+class Collected(Struct, frozen=True):
+    """What a worker left in its tree."""
+
+    head: str = ""
+    commits: int = 0
+    dirty: tuple[str, ...] = ()  # paths, at most 20
+    failure: str = ""  # could not be read at all
+
+
+class CheckVerdict(Struct, frozen=True):
+    """What the project's check said of one commit."""
+
+    passed: bool
+    ran: bool = True
+    summary: str = ""  # "passed in 12 s", "exit 1", "no check"
+    report: str = ""  # the last lines
+    failure: str = ""  # not empty: it could not be run, nothing was judged
+
+
+class Stats(Struct, frozen=True):
+    """Commits without merges in base..head; files and lines of base...head."""
+
+    commits: int = 0
+    files: int = 0
+    added: int = 0
+    removed: int = 0

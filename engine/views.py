@@ -1,0 +1,253 @@
+"""Read models: what the owner can see, as data. bot/text.py turns them into words.
+
+A card is one message kept current. `revision` is a short hash of what a decision on it would rest
+on: a tap carries it back, and a tap on another revision is refused with what changed. `asks` is true
+while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
+in snake case: start, discard, allow, deny, not_this, ship, correct, diff, drop, proceed, push,
+cancel, retry, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
+in NEEDS_TEXT are answered by a line. Built by engine/board.py from the streams' states.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from engine.rules.words import Question
+
+NEEDS_TEXT = frozenset({"correct", "answer", "send_back"})
+
+
+class Wait(Struct, frozen=True):
+    """Why something does not go on, until when (Unix seconds, 0 unknown), and the way out."""
+
+    what: str
+    why: str
+    until: float = 0.0
+
+
+class Card(Struct, frozen=True, tag=True, kw_only=True):
+    """Base of all cards; `goal` is the thread it belongs to, "" = General."""
+
+    id: str
+    goal: str = ""
+    revision: str = ""
+    buttons: tuple[str, ...] = ()
+    asks: bool = False
+    at: float = 0.0  # when what it asks came up
+    decided: str = ""  # what was decided, by whom: "Allowed by you" …; "" while open
+    decided_at: float = 0.0
+
+
+class SessionCard(Card, frozen=True, kw_only=True):
+    """One per goal: the lead's session and the whole at a glance. Its id is the goal's."""
+
+    project: str
+    title: str
+    text: str  # the goal, word for word
+    stage: str  # planning, waits for your go, building, in review, shipping, shipped, dropped, stopped, failed
+    doing: str = ""  # what the lead does now, one line
+    agent: str = ""
+    model: str = ""
+    mode: str = ""
+    machine: str = ""
+    fence: str = ""  # "fenced: …" or "unfenced: why"
+    branch: str = ""
+    base: str = ""
+    check: str = ""  # "check: make test · passes on main", "already red on main", …
+    waits: tuple[Wait, ...] = ()
+    pieces: int = 0
+    landed: int = 0
+    cost_usd: float = 0.0
+    queued: int = 0  # the owner's lines waiting for the turn's end
+    rehearsal: bool = False
+
+
+class PieceLine(Struct, frozen=True):
+    """One piece as the plan card lists it."""
+
+    number: int
+    title: str
+    task: str
+    size: str
+    after: tuple[int, ...]
+    where: str  # "here: only machine"
+    agent: str
+    model: str
+    stage: str  # proposed, waiting, working, landing, landed, returned, failed, stopped, dropped
+
+
+class PlanCard(Card, frozen=True, kw_only=True):
+    """The lead's plan. Start, Discard."""
+
+    summary: str
+    pieces: tuple[PieceLine, ...]
+
+
+class WorkerCard(Card, frozen=True, kw_only=True):
+    """One worker, in its lead's topic; reply to it to speak to it. Its id is the piece's."""
+
+    number: int
+    title: str
+    stage: str
+    doing: str = ""
+    where: str = ""
+    agent: str = ""
+    model: str = ""
+    branch: str = ""
+    attempt: int = 1
+    waits: tuple[Wait, ...] = ()
+    said: str = ""  # its last words, whole
+    cost_usd: float = 0.0
+    queued: int = 0
+    failure: str = ""  # what went wrong, with Retry and Stop as the way out
+    report: str = ""
+
+
+class PermissionCard(Card, frozen=True, kw_only=True):
+    """A command or tool an agent wants to use. Allow, Deny."""
+
+    who: str  # "The lead", "Worker 2 “Orders page”"
+    tool: str
+    command: str  # whole, as the agent wrote it
+    why: str = ""  # the agent's own description; foreign text
+    machine: str = "here"
+    fenced: bool = True
+
+
+class QuestionCard(Card, frozen=True, kw_only=True):
+    """An agent's question(s). Option buttons for the next open one, and Answer…"""
+
+    who: str
+    questions: tuple[Question, ...]
+    answers: tuple[str, ...] = ()  # so far; the open question is number len(answers)
+
+
+class ApproachCard(Card, frozen=True, kw_only=True):
+    """What a worker means to do. Approve, Send back…"""
+
+    who: str
+    text: str
+
+
+class CommandCard(Card, frozen=True, kw_only=True):
+    """The project's check or setup, asked once per exact command. Allow, Not this."""
+
+    kind: str  # check, setup
+    project: str
+    command: str
+    source: str = ""  # ".quarterdeck/settings.toml at 1a2b3c4"
+
+
+class WhereCard(Card, frozen=True, kw_only=True):
+    """A line of the owner that could mean several places: one button each."""
+
+    text: str
+    options: tuple[str, ...]
+
+
+class ReviewCard(Card, frozen=True, kw_only=True):
+    """The whole put to the owner. Ship, Correct…, Diff, Drop."""
+
+    title: str
+    summary: str  # the lead's words
+    commits: int = 0
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+    check: str = ""  # "check passed in 3 s", "check failed: exit 1", "checking…"
+    check_passed: bool = False
+    report: str = ""
+    risks: tuple[str, ...] = ()
+    cost_usd: float = 0.0
+    corrected: int = 0
+    pieces: tuple[str, ...] = ()  # titles, landed
+
+
+class Step(Struct, frozen=True):
+    text: str
+    state: str  # done, doing, todo, failed
+
+
+class ShipCard(Card, frozen=True, kw_only=True):
+    """Proceed; then Ready to push: Push, Cancel; then Shipped."""
+
+    title: str
+    stage: str  # proceed, working, ready, pushing, shipped, cancelled, failed
+    steps: tuple[Step, ...]
+    target: str = ""  # "main at origin", "branch quarterdeck/x in /path"
+    commit: str = ""
+    words: str = ""  # the remote's own words, foreign text
+    merge_hint: str = ""  # how to merge, where Push goes to a branch of the owner's repository
+
+
+class FailureCard(Card, frozen=True, kw_only=True):
+    """Something ended badly and waits for the owner. Retry, Stop."""
+
+    what: str  # "The lead could not start"
+    why: str  # a sentence that says what to do
+    report: str = ""
+
+
+AnyCard: TypeAlias = (
+    SessionCard
+    | PlanCard
+    | WorkerCard
+    | PermissionCard
+    | QuestionCard
+    | ApproachCard
+    | CommandCard
+    | WhereCard
+    | ReviewCard
+    | ShipCard
+    | FailureCard
+)
+
+
+class Note(Struct, frozen=True, tag=True, kw_only=True):
+    """A line shown once: an agent's last words, plain code's news, a warning."""
+
+    n: int  # grows; the bot remembers the last it has queued
+    goal: str
+    kind: str  # words, news, warning
+    text: str
+    who: str = ""
+    sounds: bool = False
+    at: float = 0.0
+
+
+class Row(Struct, frozen=True):
+    """One line of the board."""
+
+    goal: str
+    card: str
+    title: str
+    text: str
+    until: float = 0.0
+
+
+class Board(Struct, frozen=True):
+    """/status: what waits on the owner, what runs, what starts next, what landed."""
+
+    now: tuple[Row, ...] = ()
+    running: tuple[Row, ...] = ()
+    next: tuple[Row, ...] = ()
+    landed: tuple[Row, ...] = ()
+    machines: tuple[str, ...] = ()  # "here · fenced: bwrap 0.8.0 … · 3 of 10 runs"
+
+
+class ProjectView(Struct, frozen=True):
+    name: str
+    source: str
+    base: str
+    push: str
+    commands: tuple[str, ...] = ()  # "check: make test (allowed)"
+
+
+class Document(Struct, frozen=True):
+    """A text too long for a card, sent as a file."""
+
+    name: str
+    text: str
+    caption: str = ""
