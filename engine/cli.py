@@ -1,14 +1,395 @@
-"""The `quarterdeck` command. Under construction: setup, up, project and account come next."""
+"""The `quarterdeck` command: reads arguments, asks the person, prints; others do the work.
+
+What changes state goes to the running engine by its socket (api.py); with no engine running, the same
+request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py and
+foreground.py. Heavy modules are imported inside the commands that need them, so that --help is quick.
+Exit code 1: it failed, and the sentence says what to do; 2: the command was used wrongly.
+"""
+
+import asyncio
+import json
+import os
+import re
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+from engine.errors import EngineError, Refused, Unavailable
+from engine.paths import Home
+
+if TYPE_CHECKING:
+    from engine.doctor import Finding
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Command many coding agents, here and on your other machines, from a Telegram chat.",
+)
+project_app = typer.Typer(no_args_is_help=True, help="Repositories that goals are worked on in.")
+account_app = typer.Typer(no_args_is_help=True, help="Agents' subscriptions, and who pays.")
+app.add_typer(project_app, name="project")
+app.add_typer(account_app, name="account")
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
-@app.callback()
-def quarterdeck() -> None:
-    """Command many coding agents from a Telegram chat."""
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command; our own errors are a sentence and exit code 1."""
+    try:
+        app(args=None if argv is None else list(argv))
+    except EngineError as error:
+        typer.echo(f"quarterdeck: {error}", err=True)
+        sys.exit(1)
 
 
-def main() -> None:
-    app()
+# ---------------------------------------------------------------- starting
+
+
+@app.command()
+def demo(
+    play: Annotated[
+        bool, typer.Option("--play", help="Play a whole goal by itself, print the chat, end.")
+    ] = False,
+) -> None:
+    """A rehearsal on this machine: the real engine and bot, with nobody's account."""
+    # A process of its own: the engine's room never imports the bot's.
+    _become("bot.demo", *(["--play"] if play else []))
+
+
+@app.command()
+def setup(
+    token_file: Annotated[
+        str, typer.Option("--token-file", help="File with the bot's token; - reads it from stdin.")
+    ] = "",
+    owner: Annotated[
+        list[str] | None,
+        typer.Option("--owner", help="Your numeric Telegram user id. More than one: repeat it."),
+    ] = None,
+    api_url: Annotated[
+        str, typer.Option("--api-url", help="A Bot API server of your own.")
+    ] = "https://api.telegram.org",
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Do not ask Telegram whether the token is good.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+) -> None:
+    """Say which bot this machine speaks through, and who may command it."""
+    from engine import setup as first
+    from engine.config import check, owner_id
+
+    home = Home.found()
+    if not yes and not owner:
+        owner = typer.prompt("Your numeric Telegram user id").split()
+    if not owner:
+        raise typer.BadParameter("say who may command: --owner 123456789")
+    bot_token = first.token(_token_text(token_file, ask=not yes))
+    config = check(
+        {"owner_ids": [owner_id(one) for one in owner], "api_url": api_url}, Path("--api-url")
+    )
+    if home.config.exists() and not yes:
+        typer.confirm(f"{home.config} is there already. Replace it?", abort=True)
+    bot = None if offline else first.ask_telegram(config.api_url, bot_token)
+    first.write(home, config, bot_token)
+    typer.echo(f"Home     {home.root}")
+    typer.echo(f"Bot      {bot.name if bot else 'not asked'}")
+    typer.echo(f"Owner    {', '.join(owner)}; nobody else is answered")
+    if bot and not bot.topics:
+        typer.echo("Topics   off. With @BotFather you can switch them on: a thread for each goal")
+    typer.echo("Next     quarterdeck project add NAME PATH, quarterdeck account add NAME, then")
+    typer.echo("         quarterdeck up (one that runs already must be started again)")
+
+
+def _token_text(token_file: str, *, ask: bool) -> str:
+    if token_file == "-":
+        return sys.stdin.read()
+    if token_file:
+        try:
+            return Path(token_file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused(f"{token_file} cannot be read: {error}") from error
+    if not ask:
+        raise typer.BadParameter("say where the bot's token is: --token-file FILE, or - for stdin")
+    return str(typer.prompt("Bot token (not shown)", hide_input=True))
+
+
+@app.command()
+def up() -> None:
+    """Run engine and bot here, until Ctrl-C or until one of them ends."""
+    from engine import foreground
+    from engine.config import load
+
+    load(Home.found())  # a mistake in the file is told once, here, and not by both
+    ended = asyncio.run(foreground.run())
+    if ended.first:
+        typer.echo(f"quarterdeck: the {ended.first} ended (exit {ended.code}).", err=True)
+        sys.exit(1)
+
+
+@app.command()
+def engine() -> None:
+    """Run the engine alone, as a service does."""
+    _become("engine")
+
+
+@app.command()
+def bot() -> None:
+    """Run the bot alone, as a service does."""
+    _become("bot")
+
+
+def _become(module: str, *arguments: str) -> None:
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-m", module, *arguments])
+
+
+# ---------------------------------------------------------------- looking
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Say what waits on you, what runs, what starts next and what landed."""
+    board = _with_engine("board")
+    if as_json:
+        _print_json(board)
+        return
+    for part in ("now", "running", "next", "landed"):
+        if rows := board[part]:
+            typer.echo(f"{part.capitalize()}:")
+            for row in rows:
+                typer.echo(f"  {row['goal']}  {row['title']}  {row['text']}".rstrip())
+    if not any(board[part] for part in ("now", "running", "next", "landed")):
+        typer.echo("Nothing runs and nothing waits. Give a goal in the chat.")
+    for machine in board["machines"]:
+        typer.echo(machine)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look at what this machine has and lacks, and say what mends it."""
+    from dataclasses import asdict
+
+    from engine.doctor import examine
+
+    findings: list[Finding] = []
+    for finding in examine(Home.found()):
+        findings.append(finding)
+        if not as_json:
+            typer.echo(f"{_mark(finding)} {finding.name:<8}{finding.says}")
+            if finding.mend:
+                typer.echo(f"           -> {finding.mend}")
+    if as_json:
+        _print_json([asdict(finding) for finding in findings])
+    if any(finding.needed and not finding.good for finding in findings):
+        sys.exit(1)
+
+
+def _mark(finding: "Finding") -> str:
+    if finding.good:
+        return "ok  "
+    return "BAD " if finding.needed else "hm  "
+
+
+# ---------------------------------------------------------------- projects
+
+
+@project_app.command("add")
+def project_add(
+    name: Annotated[str, typer.Argument(help="Short, as you would type it in the chat.")],
+    source: Annotated[str, typer.Argument(metavar="PATH_OR_URL", help="Its repository.")],
+    base: Annotated[str, typer.Option("--base", help="Branch to start from and ship to.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Add a repository. Nothing is written into it until you press Push."""
+    added = _with_engine("add_project", name=name, source=_place(source), base=base)
+    if as_json:
+        _print_json(added)
+        return
+    typer.echo(f"Added {name}. {_words(added)}".rstrip())
+
+
+@project_app.command("list")
+def project_list(as_json: AsJson = False) -> None:
+    """List the projects."""
+    _print_rows(_with_engine("projects"), ("name", "base", "source", "push"), as_json)
+
+
+@project_app.command("remove")
+def project_remove(name: str) -> None:
+    """Forget a project; your repository stays as it is."""
+    removed = _with_engine("remove_project", name=name)
+    typer.echo(f"Removed {name}. {_words(removed)}".rstrip())
+
+
+def _place(source: str) -> str:
+    """Return a URL as it stands, and a path made whole: the engine's folder is not the caller's."""
+    if "://" in source or re.match(r"[\w.-]+@[\w.-]+:", source):
+        return source
+    return str(Path(source).expanduser().absolute())
+
+
+# ---------------------------------------------------------------- accounts
+
+
+@account_app.command("add")
+def account_add(
+    name: Annotated[str, typer.Argument(help="What you call it.")],
+    agent: Annotated[str, typer.Option("--agent", help="Which agent it is for.")],
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="KEY=VALUE", help="Variable for its runs; no secrets."),
+    ] = None,
+    secret_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--secret-env",
+            metavar="KEY",
+            help="Secret variable: its value comes from your environment, else it is asked for.",
+        ),
+    ] = None,
+    command: Annotated[str, typer.Option("--command", help="Path of the agent's CLI.")] = "",
+    config_dir: Annotated[
+        str, typer.Option("--config-dir", help="Folder with the agent's login and settings.")
+    ] = "",
+) -> None:
+    """Add an account: who pays for an agent's turns. Secrets go to the vault, sealed here."""
+    plain = [_pair(text) for text in env or []]
+    for key in secret_env or []:
+        if not ENV_NAME.fullmatch(key):
+            raise typer.BadParameter("--secret-env takes the variable's name alone, not its value")
+    for key in secret_env or []:
+        _keep_secret(f"account/{name}/{key}", _secret_value(key))
+    _with_engine(
+        "add_account",
+        name=name,
+        agent=agent,
+        command=str(Path(command).expanduser().absolute()) if command else "",
+        config_dir=str(Path(config_dir).expanduser().absolute()) if config_dir else "",
+        env=plain,
+        secret_env=list(secret_env or []),
+    )
+    typer.echo(f"Added account {name} for {agent}.")
+
+
+@account_app.command("list")
+def account_list(as_json: AsJson = False) -> None:
+    """List the accounts; secrets by name only."""
+    _print_rows(_with_engine("accounts"), ("name", "agent", "command", "config_dir"), as_json)
+
+
+@account_app.command("remove")
+def account_remove(name: str) -> None:
+    """Forget an account and its secrets."""
+    _with_engine("remove_account", name=name)
+    typer.echo(f"Removed account {name}.")
+
+
+ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+KEY_NAME = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+KEY_VALUE = re.compile(
+    r"(sk|pk|rk)[-_]\w|gh[oprsu]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|hf_|npm_|pypi-"
+    r"|eyJ[\w-]+\.|-----BEGIN |[0-9]{6,}:[\w-]{30}"
+)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not ENV_NAME.fullmatch(key):
+        raise typer.BadParameter("--env takes KEY=VALUE")
+    if KEY_NAME.search(key) or KEY_VALUE.match(value) or re.search(r"://[^/\s]*:[^/\s]*@", value):
+        # The value is not said back: terminals are logged.
+        raise typer.BadParameter(
+            f"`{key}` looks like a secret, and --env is stored in clear. Use --secret-env {key}"
+        )
+    return key, value
+
+
+def _secret_value(key: str) -> str:
+    if value := os.environ.get(key, ""):
+        return value
+    if not sys.stdin.isatty():
+        raise Refused(
+            f"{key} is not set. Set it for this one command, or run it in a terminal to be asked."
+        )
+    return str(typer.prompt(f"{key} (not shown)", hide_input=True))
+
+
+def _keep_secret(name: str, value: str) -> None:
+    """Seal `value` with the vault's public key here, so that it crosses no socket in clear."""
+    import base64
+
+    from stores.vault import seal
+
+    home = Home.found()
+    if not home.vault_pub.exists():
+        raise Refused("There is no vault yet. Run `quarterdeck setup` first.")
+    sealed = seal(home.vault_pub.read_bytes(), value.encode())
+    _with_engine("keep_secret", name=name, sealed=base64.b64encode(sealed).decode())
+
+
+# ---------------------------------------------------------------- the engine
+
+
+def _with_engine(verb: str, **arguments: Any) -> Any:
+    """Put one request to the engine, running or opened for it, and return plain data."""
+    return asyncio.run(_ask(Home.found(), verb, arguments))
+
+
+async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
+    import msgspec
+
+    from engine.api import Client
+
+    cause = f"cli:{uuid.uuid4().hex}"
+    if home.engine_sock.exists():
+        try:
+            async with Client(home.engine_sock) as client:
+                return msgspec.to_builtins(await client.call(verb, cause=cause, **arguments))
+        except Unavailable:
+            pass  # a socket that an ended engine left behind; the lock below tells for certain
+    from engine.door import opened
+
+    async with opened(home) as door:
+        return msgspec.to_builtins(await getattr(door, verb)(**arguments))
+
+
+# ---------------------------------------------------------------- printing
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def _print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    if not rows:
+        typer.echo("None yet.")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*(str(row.get(column, "")) for column in columns))
+    # A pipe has no width: nothing is cut there.
+    console.print(table, width=None if console.is_terminal else 10_000, markup=False)
+
+
+def _words(answer: Any) -> str:
+    """Return what the engine had to say beside yes: a sentence, or notes."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, dict):
+        return " ".join(str(note) for note in answer.get("notes", ()))
+    return ""
+
+
+if __name__ == "__main__":
+    main()
