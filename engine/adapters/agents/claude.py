@@ -521,7 +521,8 @@ def _brief(tool: str, given: _Json, cwd: str) -> str:
         or given.get("query")
         or given.get("url")
     )
-    return _one_line(f"{tool.removeprefix(f'mcp__{DESK}__')}: {words}" if words else tool)
+    short = tool.removeprefix(f"mcp__{DESK}__")
+    return _one_line(f"{short}: {words}" if words else short)
 
 
 def _one_line(text: str) -> str:
