@@ -193,11 +193,13 @@ async def test_several_questions_are_answered_at_once(spec: TurnSpec) -> None:
 async def kept(spec: TurnSpec, words: str) -> None:
     """Return once the conversation on disk holds these words: it lags what is printed a little."""
     async with asyncio.timeout(PATIENCE_S):
-        while not any(
-            words in path.read_text()
-            for path in Path(spec.config_dir).glob(f"projects/*/{spec.session_id}.jsonl")
-        ):
+        while words not in on_disk(spec):  # noqa: ASYNC110  # the agent's file: nobody calls us
             await asyncio.sleep(0.02)
+
+
+def on_disk(spec: TurnSpec) -> str:
+    files = Path(spec.config_dir).glob(f"projects/*/{spec.session_id}.jsonl")
+    return "".join(file.read_text() for file in files)
 
 
 def messages_of_commits(tree: str) -> str:
@@ -272,6 +274,7 @@ async def test_a_killed_turn_is_resumed_in_the_same_conversation(spec: TurnSpec)
         again = replace(spec, mode="ask", resume=True)
         async with talk(replace(again, prompt="run the job"), api) as turn:
             await turn.until(Asked)
+            await kept(spec, "touch made.txt")
             turn.process.kill()
             await turn.exit_code()
         async with talk(replace(again, prompt="you were cut off"), api) as turn:
