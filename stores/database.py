@@ -1,0 +1,279 @@
+"""One SQLite file: opened, checked and brought up to date; every write to it in one order.
+
+All reads and writes of a file go through one connection on one thread (aiosqlite), so they run in
+the order they were asked for. `write` runs a whole transaction in a single hop to that thread and is
+what hot paths use; `transaction` hops once a statement and is for the rest. Both take the same lock,
+since on one connection a second BEGIN fails.
+
+`boundary` is the seam for crash tests: called before and after whatever must be able to die there.
+
+Neighbours: ledger.py (the engine's file), cards.py (the bot's), vault.py; migrations/ holds the SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any, Self, TypeAlias, TypeVar
+
+import aiosqlite
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Row: TypeAlias = tuple[Any, ...]
+
+MIGRATION = re.compile(r"(\d{4})_([a-z]+)\.sql")
+BUSY_S = 5.0
+TABLE_PAGES_KIB = 8 * 1024
+
+
+def _nothing(what: str) -> None:
+    """Do nothing: outside of crash tests nobody is called."""
+
+
+# Looked up at each call, so a test may put in a function that raises at the k-th one.
+boundary: Callable[[str], None] = _nothing
+
+
+class Unusable(Exception):
+    """The file cannot be used as it is; the sentence says what the owner can do."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+class _Hopping(aiosqlite.Connection):
+    """A connection that can also run several statements in one hop to its thread."""
+
+    def __init__(self, connector: Callable[[], sqlite3.Connection]) -> None:
+        super().__init__(connector, iter_chunk_size=64)
+        # Whatever ends the process must end it: nobody waits for this thread.
+        self._thread.daemon = True
+
+    async def hop(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        done: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        return done
+
+
+class Transaction:
+    """What can be done inside one `async with database.transaction()`."""
+
+    def __init__(self, connection: _Hopping) -> None:
+        self._connection = connection
+
+    async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run one statement; return the number of rows it changed."""
+        return await self._connection.hop(lambda c: c.execute(sql, parameters).rowcount)
+
+    async def insert(self, sql: str, parameters: Sequence[Any] = ()) -> int:
+        """Run one INSERT; return the new row's id."""
+        return await self._connection.hop(lambda c: c.execute(sql, parameters).lastrowid or 0)
+
+    async def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each of the rows."""
+        await self._connection.hop(lambda c: c.executemany(sql, rows))
+
+    async def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Return all rows of a query."""
+        return await self._connection.hop(lambda c: c.execute(sql, parameters).fetchall())
+
+
+class Database:
+    """One file in WAL mode, durable at each commit.
+
+    kind            which migrations are its own: `NNNN_<kind>.sql`
+    secure_delete   overwrite what is deleted, for files that held something secret
+    """
+
+    def __init__(self, path: Path, kind: str, *, secure_delete: bool = False) -> None:
+        self.path = path
+        self._kind = kind
+        self._secure_delete = secure_delete
+        self._lock = asyncio.Lock()
+        self._connection: _Hopping | None = None
+
+    async def open(self) -> Self:
+        """Open or create the file, check it, migrate it. Raises Unusable."""
+        # Made by us first: SQLite would use the umask, and its -wal and -shm copy this mode.
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        connection = _Hopping(self._connect)
+        try:
+            await connection
+            self._connection = connection
+            await connection.hop(self._ready)
+        except sqlite3.DatabaseError as fault:
+            await self.close()
+            raise Unusable(self._advice(fault)) from fault
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Close the file; safe to repeat."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def fetch(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Return all rows of a query; never sees another's unfinished transaction."""
+        async with self._lock:
+            return await self._open.hop(lambda c: c.execute(sql, parameters).fetchall())
+
+    async def write(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        *,
+        what: str = "write",
+        durable: bool = True,
+        then: Callable[[T], None] | None = None,
+    ) -> T:
+        """Run `work` as one transaction on the connection's thread; return what it returns.
+
+        what      a name for it, for crash tests
+        durable   False: may be lost when the power fails, though not when we are killed. A later
+                  durable commit carries it along, as the log is written in order
+        then      called with the result once it is committed, even if the caller was cancelled by
+                  then: who keeps a picture of the file in memory must not miss it
+        """
+        async with self._lock:
+            boundary(f"before {what}")
+            hop = asyncio.ensure_future(self._open.hop(lambda c: _whole(c, work, durable)))
+            cancelled = await _finished(hop)
+            result = hop.result()
+            boundary(f"after {what}")
+            if then is not None:
+                then(result)
+            if cancelled is not None:
+                raise cancelled
+            return result
+
+    @asynccontextmanager
+    async def transaction(self, what: str = "transaction") -> AsyncIterator[Transaction]:
+        """Commit at the end of the block, or nothing at all when it raises or is cancelled.
+
+        Cancelled while it commits, it may have committed all the same: repeats must do no harm.
+        """
+        async with self._lock:
+            connection = self._open
+            try:
+                await connection.hop(lambda c: c.execute("BEGIN IMMEDIATE"))
+                yield Transaction(connection)
+                boundary(f"before {what}")
+                await connection.hop(lambda c: c.execute("COMMIT"))
+            except BaseException:
+                # The thread works in order: a cancelled statement still ran before this one.
+                await _finished(asyncio.ensure_future(connection.hop(_roll_back)))
+                raise
+            boundary(f"after {what}")
+
+    @property
+    def _open(self) -> _Hopping:
+        if self._connection is None:
+            raise RuntimeError(f"{self.path.name} is not open")
+        return self._connection
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+
+    def _ready(self, connection: sqlite3.Connection) -> None:
+        """Set the connection up, check the file and migrate it; runs on the thread."""
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA cache_size = -{TABLE_PAGES_KIB}")
+        connection.execute(f"PRAGMA secure_delete = {'ON' if self._secure_delete else 'FAST'}")
+        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(str(found))
+        self._migrate(connection)
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        scripts = migrations(self._kind)
+        if version > len(scripts):
+            raise Unusable(
+                f"{self.path.name} was written by a newer Quarterdeck (its format is {version}, "
+                f"this one knows {len(scripts)}): update Quarterdeck, or restore an older backup."
+            )
+        for number, script in enumerate(scripts[version:], start=version + 1):
+            log.info("migrating file=%s to=%d", self.path.name, number)
+            try:
+                connection.executescript(
+                    f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;"
+                )
+            except BaseException:
+                _roll_back(connection)
+                raise
+
+    def _advice(self, fault: sqlite3.DatabaseError) -> str:
+        name = self.path.name
+        if isinstance(fault, sqlite3.OperationalError):
+            return (
+                f"{name} cannot be opened ({fault}): look at its permissions and the disk's space."
+            )
+        return (
+            f"{name} is damaged ({fault}). Nothing was changed. Move it and its -wal file aside "
+            "and bring back the last backup with `quarterdeck restore`."
+        )
+
+
+def migrations(kind: str) -> list[str]:
+    """Return the SQL of one kind of file, in order; numbers run from 1 without a gap."""
+    found = {
+        int(match[1]): entry.read_text(encoding="utf-8")
+        for entry in resources.files("stores").joinpath("migrations").iterdir()
+        if (match := MIGRATION.fullmatch(entry.name)) and match[2] == kind
+    }
+    if sorted(found) != list(range(1, len(found) + 1)) or not found:
+        raise ValueError(f"migrations of {kind!r} are numbered {sorted(found)}")
+    return [found[number] for number in sorted(found)]
+
+
+def _whole(
+    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T], durable: bool
+) -> T:
+    if not durable:
+        connection.execute("PRAGMA synchronous = NORMAL")
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        result = work(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+    finally:
+        if not durable:
+            connection.execute("PRAGMA synchronous = FULL")
+    return result
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+async def _finished(hop: asyncio.Future[Any]) -> asyncio.CancelledError | None:
+    """Wait until the hop is done, come what may; return the cancellation that came meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    while not hop.done():
+        try:
+            await asyncio.wait([hop])
+        except asyncio.CancelledError as asked:
+            cancelled = asked
+    return cancelled
