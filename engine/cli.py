@@ -322,7 +322,7 @@ def _keep_secret(name: str, value: str) -> None:
     """Seal `value` with the vault's public key here, so that it crosses no socket in clear."""
     import base64
 
-    from stores.vault import seal
+    from stores.sealing import seal
 
     home = Home.found()
     if not home.vault_pub.exists():

@@ -69,7 +69,7 @@ def ask_telegram(api_url: str, bot_token: str) -> Bot:
 
 def write(home: Home, config: Config, bot_token: str) -> None:
     """Make the home and put config, token and keys into it."""
-    from stores.vault import create_keys
+    from stores.sealing import NotOpened, create_keys
 
     if len(bytes(home.engine_sock)) > SOCKET_MAX:
         raise Refused(
@@ -77,7 +77,9 @@ def write(home: Home, config: Config, bot_token: str) -> None:
             f"shorter one ({SOCKET_MAX - len('/engine.sock')} bytes at most)."
         )
     home.make()
-    if not home.vault_key.exists():
-        create_keys(home.root)
+    try:
+        create_keys(home)
+    except NotOpened as error:
+        raise Refused(error.sentence) from error
     write_private(home.bot_token, bot_token + "\n")
     save(home, config)  # last: with a config there, everything else is there too
