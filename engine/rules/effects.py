@@ -21,14 +21,14 @@ class Effect(Struct, frozen=True, tag=True, kw_only=True):
     due_at: float = 0.0
 
 
-class Tell(Effect):
+class Tell(Effect, frozen=True):
     """Post an event to another stream (or, with `due_at`, to one's own later: a wake)."""
 
     stream: str
     event: AnyEvent
 
 
-class Say(Effect):
+class Say(Effect, frozen=True):
     """A line for the owner that is no card: kept in `notes`, shown once, silent unless `sounds`."""
 
     goal: str  # "" = General
@@ -41,7 +41,7 @@ class Say(Effect):
 # ---------------------------------------------------------------- git, by engine/adapters/hub.py
 
 
-class ReadBase(Effect):
+class ReadBase(Effect, frozen=True):
     """Bring the hub up to date, name the base commit, make the lead branch, read the settings."""
 
     goal: str
@@ -50,7 +50,7 @@ class ReadBase(Effect):
     title: str
 
 
-class Collect(Effect):
+class Collect(Effect, frozen=True):
     """Take the one commit a worker's branch ends in into the hub's quarantine."""
 
     goal: str
@@ -62,7 +62,7 @@ class Collect(Effect):
     machine: str = "here"
 
 
-class Merge(Effect):
+class Merge(Effect, frozen=True):
     """Join a piece's commit and the lead's head into one commit; nothing moves yet."""
 
     goal: str
@@ -72,7 +72,7 @@ class Merge(Effect):
     title: str
 
 
-class Land(Effect):
+class Land(Effect, frozen=True):
     """Compare-and-swap the lead's branch from `onto` to `commit`."""
 
     goal: str
@@ -82,7 +82,7 @@ class Land(Effect):
     onto: str
 
 
-class TakeRemote(Effect):
+class TakeRemote(Effect, frozen=True):
     """Read the remote's head; if it moved, merge it with `head`."""
 
     goal: str
@@ -92,7 +92,7 @@ class TakeRemote(Effect):
     head: str
 
 
-class Push(Effect):
+class Push(Effect, frozen=True):
     """Push `commit`, only if the remote still is at `expected`; read the remote back."""
 
     goal: str
@@ -102,7 +102,7 @@ class Push(Effect):
     expected: str
 
 
-class TidyBranch(Effect):
+class TidyBranch(Effect, frozen=True):
     """Delete a branch in the hub once its commits are reachable from where they landed."""
 
     project: str
@@ -113,7 +113,7 @@ class TidyBranch(Effect):
 # ---------------------------------------------------------------- runs, by engine/adapters/runs.py
 
 
-class Check(Effect):
+class Check(Effect, frozen=True):
     """Run the project's command on one commit; the verdict goes to `teller` as an event."""
 
     run: str  # the run's id, unique for this commit and try
@@ -128,7 +128,7 @@ class Check(Effect):
     tries: int = 1
 
 
-class Judge(Effect):
+class Judge(Effect, frozen=True):
     """Stats and risk marks of base...head, then the check in a clean tree; → ReviewJudged."""
 
     goal: str
@@ -139,7 +139,7 @@ class Judge(Effect):
     setup: str = ""
 
 
-class StartRun(Effect):
+class StartRun(Effect, frozen=True):
     """Start one turn's process; idempotent by run id."""
 
     run: str
@@ -160,7 +160,7 @@ class StartRun(Effect):
     setup: str = ""
 
 
-class AnswerRun(Effect):
+class AnswerRun(Effect, frozen=True):
     """Write the answer of one request into the run's inbox."""
 
     run: str
@@ -173,7 +173,7 @@ class AnswerRun(Effect):
     answers: tuple[tuple[str, str], ...] = ()
 
 
-class ReplyDesk(Effect):
+class ReplyDesk(Effect, frozen=True):
     """Answer a desk call: `call` is "<run>#<call id>"."""
 
     call: str
@@ -181,14 +181,14 @@ class ReplyDesk(Effect):
     is_error: bool = False
 
 
-class InterruptRun(Effect):
+class InterruptRun(Effect, frozen=True):
     """Ask the agent to end its turn."""
 
     run: str
     machine: str = "here"
 
 
-class CloseRun(Effect):
+class CloseRun(Effect, frozen=True):
     """End the run: its clean way first, its fence after `grace_s`."""
 
     run: str
@@ -196,14 +196,14 @@ class CloseRun(Effect):
     grace_s: float = 10.0
 
 
-class Watch(Effect):
+class Watch(Effect, frozen=True):
     """When due, tell the session how long its run has been quiet."""
 
     run: str
     session: str
 
 
-class KeepTree(Effect):
+class KeepTree(Effect, frozen=True):
     """A session is over: its tree goes back to the pool, unsaved work to a rescue branch."""
 
     session: str

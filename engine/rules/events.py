@@ -39,7 +39,7 @@ class Event(Struct, frozen=True, tag=True, kw_only=True):
 # ---------------------------------------------------------------- project/<name>
 
 
-class ProjectAdded(Event):
+class ProjectAdded(Event, frozen=True):
     """Request: the owner names a repository."""
 
     source: str  # path or URL as given
@@ -47,11 +47,11 @@ class ProjectAdded(Event):
     base: str
 
 
-class ProjectRemoved(Event):
+class ProjectRemoved(Event, frozen=True):
     """Request: forget the project; its hub stays on disk until no goal needs it."""
 
 
-class CommandWanted(Event):
+class CommandWanted(Event, frozen=True):
     """Fact from a goal: this exact command is needed; allowed, refused or to be asked."""
 
     goal: str
@@ -59,7 +59,7 @@ class CommandWanted(Event):
     ask: str  # the id to use if the owner must be asked
 
 
-class CommandDecided(Event):
+class CommandDecided(Event, frozen=True):
     """Fact from the ask: the owner's word on one exact command."""
 
     command: Command
@@ -69,7 +69,7 @@ class CommandDecided(Event):
 # ---------------------------------------------------------------- goal/<id>
 
 
-class GoalOpened(Event):
+class GoalOpened(Event, frozen=True):
     """Request: the owner gives a goal."""
 
     project: str
@@ -82,7 +82,7 @@ class GoalOpened(Event):
     go: str = "ask"
 
 
-class BaseRead(Event):
+class BaseRead(Event, frozen=True):
     """Fact: the base commit and what its settings say; the lead branch now exists in the hub."""
 
     base_commit: str
@@ -93,20 +93,20 @@ class BaseRead(Event):
     note: str = ""  # something to say: both settings files exist, detached head, …
 
 
-class CommandSettled(Event):
+class CommandSettled(Event, frozen=True):
     """Fact from the project: a command may run, or never will."""
 
     command: Command
     allowed: bool
 
 
-class BaseChecked(Event):
+class BaseChecked(Event, frozen=True):
     """Fact: the check on the base commit."""
 
     verdict: CheckVerdict
 
 
-class PlanProposed(Event):
+class PlanProposed(Event, frozen=True):
     """Fact from the desk: the lead proposes pieces."""
 
     plan: str
@@ -117,7 +117,7 @@ class PlanProposed(Event):
     session_ids: tuple[str, ...] = ()
 
 
-class PlanStarted(Event):
+class PlanStarted(Event, frozen=True):
     """Request (owner) or desk call (lead, where the go allows it)."""
 
     plan: str
@@ -125,13 +125,13 @@ class PlanStarted(Event):
     call: str = ""
 
 
-class PlanDiscarded(Event):
+class PlanDiscarded(Event, frozen=True):
     """Request."""
 
     plan: str
 
 
-class WorkerDone(Event):
+class WorkerDone(Event, frozen=True):
     """Fact from the desk: a worker says it is done; its turn's end does the rest."""
 
     session: str
@@ -139,7 +139,7 @@ class WorkerDone(Event):
     call: str = ""
 
 
-class TurnOver(Event):
+class TurnOver(Event, frozen=True):
     """Fact from a session: its turn ended by itself and nothing is queued, or it cannot go on."""
 
     session: str
@@ -149,21 +149,21 @@ class TurnOver(Event):
     cost_usd: float = 0.0
 
 
-class LinesLeft(Event):
+class LinesLeft(Event, frozen=True):
     """Fact from a worker's session: it ended with lines of the owner it never took up."""
 
     session: str
     text: str
 
 
-class PieceCollected(Event):
+class PieceCollected(Event, frozen=True):
     """Fact: what the worker's branch holds."""
 
     piece: str
     found: Collected
 
 
-class PieceLanded(Event):
+class PieceLanded(Event, frozen=True):
     """Fact from the landing."""
 
     piece: str
@@ -172,7 +172,7 @@ class PieceLanded(Event):
     checked: str = ""  # "its check passed" / "no check"
 
 
-class PieceReturned(Event):
+class PieceReturned(Event, frozen=True):
     """Fact from the landing: not landed, and why; `conflict` does not count the first time."""
 
     piece: str
@@ -182,13 +182,13 @@ class PieceReturned(Event):
     broken: bool = False  # could not be judged at all: no attempt
 
 
-class RetryDue(Event):
+class RetryDue(Event, frozen=True):
     """Fact: the pause before a piece's next attempt is over."""
 
     piece: str
 
 
-class PieceRetried(Event):
+class PieceRetried(Event, frozen=True):
     """Request (owner) or desk call."""
 
     piece: str
@@ -197,7 +197,7 @@ class PieceRetried(Event):
     call: str = ""
 
 
-class PieceStopped(Event):
+class PieceStopped(Event, frozen=True):
     """Request (owner) or desk call."""
 
     piece: str
@@ -205,7 +205,7 @@ class PieceStopped(Event):
     call: str = ""
 
 
-class WorkerMessaged(Event):
+class WorkerMessaged(Event, frozen=True):
     """Desk call: the lead's line to one worker."""
 
     piece: str
@@ -213,7 +213,7 @@ class WorkerMessaged(Event):
     call: str = ""
 
 
-class ReviewPut(Event):
+class ReviewPut(Event, frozen=True):
     """Desk call: the lead puts the whole to the owner."""
 
     review: str
@@ -222,7 +222,7 @@ class ReviewPut(Event):
     call: str = ""
 
 
-class ReviewJudged(Event):
+class ReviewJudged(Event, frozen=True):
     """Fact: stats and the check of the lead's branch, run again in a clean tree."""
 
     review: str
@@ -232,39 +232,39 @@ class ReviewJudged(Event):
     risks: tuple[str, ...] = ()
 
 
-class ReviewCorrected(Event):
+class ReviewCorrected(Event, frozen=True):
     """Request: a line to the lead."""
 
     review: str
     text: str
 
 
-class ShipCalled(Event):
+class ShipCalled(Event, frozen=True):
     """Request."""
 
     review: str
 
 
-class GoalDropped(Event):
+class GoalDropped(Event, frozen=True):
     """Request."""
 
 
-class GoalStopped(Event):
+class GoalStopped(Event, frozen=True):
     """Request: everything of this goal ends now; /resume goes on."""
 
 
-class GoalResumed(Event):
+class GoalResumed(Event, frozen=True):
     """Request."""
 
 
-class GoalShipped(Event):
+class GoalShipped(Event, frozen=True):
     """Fact from the ship."""
 
     commit: str
     where: str
 
 
-class ShipFailed(Event):
+class ShipFailed(Event, frozen=True):
     """Fact from the ship: cancelled, or the moved base did not pass; back to the review."""
 
     why: str
@@ -274,7 +274,7 @@ class ShipFailed(Event):
 # ---------------------------------------------------------------- landing/<goal>
 
 
-class LandingCalled(Event):
+class LandingCalled(Event, frozen=True):
     """Fact from the goal: a finished piece waits for its turn."""
 
     piece: str
@@ -282,12 +282,12 @@ class LandingCalled(Event):
     branch: str
     commit: str
     title: str
-    base: str = ""
+    project: str
     check: str = ""  # the allowed command, "" = none
     setup: str = ""
 
 
-class Merged(Event):
+class Merged(Event, frozen=True):
     """Fact: `commit` joins the piece and the lead's head `onto`; or why it could not."""
 
     piece: str
@@ -297,7 +297,7 @@ class Merged(Event):
     conflict: bool = False
 
 
-class Checked(Event):
+class Checked(Event, frozen=True):
     """Fact: the project's check on one commit."""
 
     piece: str
@@ -305,7 +305,7 @@ class Checked(Event):
     verdict: CheckVerdict
 
 
-class Landed(Event):
+class Landed(Event, frozen=True):
     """Fact: the compare-and-swap; `moved` means the head was not `onto` any more."""
 
     piece: str
@@ -314,7 +314,7 @@ class Landed(Event):
     moved: bool = False
 
 
-class LandingDropped(Event):
+class LandingDropped(Event, frozen=True):
     """Fact: the piece or its goal was stopped."""
 
     piece: str = ""  # "" = all
@@ -323,7 +323,7 @@ class LandingDropped(Event):
 # ---------------------------------------------------------------- ship/<goal>
 
 
-class ShipOpened(Event):
+class ShipOpened(Event, frozen=True):
     """Fact from the goal: the owner pressed Ship on this review."""
 
     ship: str
@@ -336,11 +336,11 @@ class ShipOpened(Event):
     setup: str = ""
 
 
-class ShipProceeded(Event):
+class ShipProceeded(Event, frozen=True):
     """Request."""
 
 
-class ShipTaken(Event):
+class ShipTaken(Event, frozen=True):
     """Fact: the remote was read and, where it moved, taken in."""
 
     remote_head: str
@@ -349,22 +349,22 @@ class ShipTaken(Event):
     failure: str = ""
 
 
-class ShipChecked(Event):
+class ShipChecked(Event, frozen=True):
     """Fact."""
 
     commit: str
     verdict: CheckVerdict
 
 
-class ShipPushed(Event):
+class ShipPushed(Event, frozen=True):
     """Request: the Push button."""
 
 
-class ShipCancelled(Event):
+class ShipCancelled(Event, frozen=True):
     """Request."""
 
 
-class PushDone(Event):
+class PushDone(Event, frozen=True):
     """Fact: the remote was read back after the push."""
 
     commit: str
@@ -377,7 +377,7 @@ class PushDone(Event):
 # ---------------------------------------------------------------- session/<id>
 
 
-class SessionOpened(Event):
+class SessionOpened(Event, frozen=True):
     """Fact from a goal."""
 
     goal: str
@@ -396,24 +396,24 @@ class SessionOpened(Event):
     title: str = ""
 
 
-class Prompted(Event):
+class Prompted(Event, frozen=True):
     """Fact or request: text for the session; waits for the running turn to end."""
 
     text: str
     source: str  # owner, news, lead, answer, plain code
 
 
-class TreeMoved(Event):
+class TreeMoved(Event, frozen=True):
     """Fact from the goal: a lead's next turn starts on this commit; a worker's copy gets it."""
 
     commit: str
 
 
-class TreeBack(Event):
+class TreeBack(Event, frozen=True):
     """Fact from the goal: the worker's work was looked at and its tree is its own again."""
 
 
-class Placed(Event):
+class Placed(Event, frozen=True):
     """Fact from the fleet: there is a slot for this run."""
 
     run: str
@@ -421,20 +421,20 @@ class Placed(Event):
     why: str
 
 
-class Queued(Event):
+class Queued(Event, frozen=True):
     """Fact from the fleet: no slot yet, and why."""
 
     run: str
     why: str
 
 
-class RunStarted(Event):
+class RunStarted(Event, frozen=True):
     """Fact."""
 
     run: str
 
 
-class RunRefused(Event):
+class RunRefused(Event, frozen=True):
     """Fact: the run could not be started, in a sentence; `final` means trying again is no use."""
 
     run: str
@@ -442,7 +442,7 @@ class RunRefused(Event):
     kind: TurnError = TurnError.START
 
 
-class SessionNamed(Event):
+class SessionNamed(Event, frozen=True):
     """Fact: the agent took the turn up under this id of its own."""
 
     run: str
@@ -452,7 +452,7 @@ class SessionNamed(Event):
     warning: str = ""
 
 
-class AskRaised(Event):
+class AskRaised(Event, frozen=True):
     """Fact: the agent waits for an answer (or, by the desk, will get it as its next message)."""
 
     run: str
@@ -467,7 +467,7 @@ class AskRaised(Event):
     call: str = ""
 
 
-class AskSettled(Event):
+class AskSettled(Event, frozen=True):
     """Fact from the ask."""
 
     ask: str
@@ -477,20 +477,20 @@ class AskSettled(Event):
     answers: tuple[tuple[str, str], ...] = ()
 
 
-class AskParked(Event):
+class AskParked(Event, frozen=True):
     """Fact from the ask: nobody answered in the time a run may be held for."""
 
     ask: str
 
 
-class RequestWithdrawn(Event):
+class RequestWithdrawn(Event, frozen=True):
     """Fact: the agent took its request back."""
 
     run: str
     request: str
 
 
-class LimitReached(Event):
+class LimitReached(Event, frozen=True):
     """Fact: the account's provider refuses until `resets_at` (0: not said)."""
 
     run: str
@@ -498,7 +498,7 @@ class LimitReached(Event):
     window: str = ""
 
 
-class TurnEnded(Event):
+class TurnEnded(Event, frozen=True):
     """Fact: the agent's own end of the turn."""
 
     run: str
@@ -508,7 +508,7 @@ class TurnEnded(Event):
     cost_usd: float = 0.0
 
 
-class RunExited(Event):
+class RunExited(Event, frozen=True):
     """Fact: no process of the run lives any more; without TurnEnded before it, it was cut off."""
 
     run: str
@@ -516,38 +516,39 @@ class RunExited(Event):
     why: str = ""
 
 
-class RunQuiet(Event):
+class RunQuiet(Event, frozen=True):
     """Fact: how long the run has printed nothing, and its first `Watch` is due again."""
 
     run: str
     silent_s: float
 
 
-class HoldOver(Event):
+class HoldOver(Event, frozen=True):
     """Fact: the grace or pause asked for by `Wake` is over."""
 
     what: str
     run: str = ""
 
 
-class TurnInterrupted(Event):
+class TurnInterrupted(Event, frozen=True):
     """Request."""
 
 
-class SessionStopped(Event):
-    """Request, or fact from the goal."""
+class SessionStopped(Event, frozen=True):
+    """Request, or fact from the goal; `final`: for good (landed, dropped)."""
 
     why: str = ""
+    final: bool = False
 
 
-class SessionResumed(Event):
+class SessionResumed(Event, frozen=True):
     """Request, or fact from the goal."""
 
 
 # ---------------------------------------------------------------- ask/<id>
 
 
-class Asked(Event):
+class Asked(Event, frozen=True):
     """Fact: a decision waits."""
 
     kind: AskKind
@@ -564,7 +565,7 @@ class Asked(Event):
     shown: str = ""  # hash of what the owner is shown
 
 
-class Answered(Event):
+class Answered(Event, frozen=True):
     """Request: the owner's tap or line; the first one counts."""
 
     decision: Decision
@@ -573,20 +574,20 @@ class Answered(Event):
     index: int = -1  # which question; -1 = the only one
 
 
-class AskWithdrawn(Event):
+class AskWithdrawn(Event, frozen=True):
     """Fact: nobody needs the answer any more."""
 
     why: str
 
 
-class AskHeldOut(Event):
+class AskHeldOut(Event, frozen=True):
     """Fact: the time a run may be held for is over."""
 
 
 # ---------------------------------------------------------------- fleet
 
 
-class MachineSeen(Event):
+class MachineSeen(Event, frozen=True):
     """Fact: a machine's node answered."""
 
     machine: str
@@ -595,14 +596,14 @@ class MachineSeen(Event):
     agents: tuple[tuple[str, str], ...] = ()
 
 
-class MachineLost(Event):
+class MachineLost(Event, frozen=True):
     """Fact: the link is down."""
 
     machine: str
     why: str
 
 
-class SlotWanted(Event):
+class SlotWanted(Event, frozen=True):
     """Fact from a session or check."""
 
     run: str
@@ -610,25 +611,25 @@ class SlotWanted(Event):
     machine: str = ""
 
 
-class SlotFreed(Event):
+class SlotFreed(Event, frozen=True):
     """Fact."""
 
     run: str
 
 
-class AccountAdded(Event):
+class AccountAdded(Event, frozen=True):
     """Request."""
 
     account: Account
 
 
-class AccountRemoved(Event):
+class AccountRemoved(Event, frozen=True):
     """Request."""
 
     name: str
 
 
-class AccountRested(Event):
+class AccountRested(Event, frozen=True):
     """Fact: a provider's limit or a refused login."""
 
     name: str
@@ -636,7 +637,7 @@ class AccountRested(Event):
     why: str
 
 
-class HeldAll(Event):
+class HeldAll(Event, frozen=True):
     """Request: /stop all and /resume all."""
 
     held: bool
@@ -645,7 +646,7 @@ class HeldAll(Event):
 # ---------------------------------------------------------------- any stream
 
 
-class GaveUp(Event):
+class GaveUp(Event, frozen=True):
     """Fact: an effect was tried for the last time."""
 
     effect: str

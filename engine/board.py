@@ -1,0 +1,707 @@
+"""States -> cards: all the owner can see of a goal, computed afresh from its streams.
+
+Pure: `cards(world, goal)` for one goal, `general(world)` for what belongs to none, `board(world)` for
+/status. `world` is every stream's state by name. The types are in views.py, the words in bot/text.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from engine.rules import ask as ask_rule
+from engine.rules import goal as goal_rule
+from engine.rules import landing as landing_rule
+from engine.rules import plan as plan_rule
+from engine.rules import session as session_rule
+from engine.rules import ship as ship_rule
+from engine.rules.ask import Ask
+from engine.rules.fleet import Fleet
+from engine.rules.goal import Goal, PlanStage, ReviewStage
+from engine.rules.landing import Landing
+from engine.rules.plan import Piece
+from engine.rules.project import Project
+from engine.rules.session import Session
+from engine.rules.ship import Ship
+from engine.rules.words import AskKind, TurnError
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    Board,
+    CommandCard,
+    FailureCard,
+    PermissionCard,
+    PieceLine,
+    PlanCard,
+    QuestionCard,
+    ReviewCard,
+    Row,
+    SessionCard,
+    ShipCard,
+    Step,
+    Wait,
+    WhereCard,
+    WorkerCard,
+)
+
+World = Mapping[str, object]
+Doing = Callable[[str], str]  # run id -> what its agent does now, one line; "" if not known
+
+S = TypeVar("S")
+
+
+def _state(world: World, stream: str, kind: type[S]) -> S | None:
+    found = world.get(stream)
+    return found if isinstance(found, kind) else None
+
+
+def _all(world: World, prefix: str, kind: type[S]) -> Iterator[S]:
+    for stream, state in world.items():
+        if stream.startswith(prefix) and isinstance(state, kind):
+            yield state
+
+
+def goals(world: World) -> list[Goal]:
+    """Every goal ever opened, oldest first."""
+    return sorted(
+        (goal for goal in _all(world, "goal/", Goal) if goal.stage is not None),
+        key=lambda goal: goal.opened_at,
+    )
+
+
+def goal_of(world: World, stream: str) -> str:
+    """The goal whose cards a change of `stream` may change; "" = General."""
+    kind, _, name = stream.partition("/")
+    if kind in ("goal", "landing", "ship"):
+        return name
+    state = world.get(stream)
+    if isinstance(state, Session | Ask):
+        return state.goal
+    return ""
+
+
+def sealed(card: AnyCard) -> AnyCard:
+    """Give the card its revision: a hash of what a decision on it would rest on.
+
+    A session's and a worker's buttons act on the session as it is, whatever its card shows.
+    """
+    if isinstance(card, SessionCard | WorkerCard):
+        body = card.id.encode()
+    else:
+        body = msgspec.json.encode(
+            replace(card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False)
+        )
+    return replace(card, revision=hashlib.sha256(body).hexdigest()[:8])
+
+
+# ---------------------------------------------------------------- one goal's cards
+
+
+def cards(world: World, goal_id: str, doing: Doing) -> list[AnyCard]:
+    """Every card of one goal, in the order they came up."""
+    goal = _state(world, f"goal/{goal_id}", Goal)
+    if goal is None or goal.stage is None:
+        return []
+    found: list[AnyCard] = [_session_card(world, goal, doing)]
+    if goal.plan:
+        found.append(_plan_card(world, goal))
+    found.extend(
+        _worker_card(world, goal, piece, doing)
+        for piece in (*goal.earlier, *goal.pieces)
+        if piece.opened
+    )
+    if goal.review.id and goal.review.stage not in (ReviewStage.JUDGING, ReviewStage.HANDED_BACK):
+        found.append(_review_card(world, goal))
+    ship = _state(world, f"ship/{goal_id}", Ship)
+    if ship and ship.id:
+        found.append(_ship_card(world, goal, ship))
+    if goal.failure:
+        found.append(_failure_card(goal))
+    found.extend(
+        _ask_card(world, ask)
+        for ask in _all(world, "ask/", Ask)
+        if ask.goal == goal_id and ask.stage
+    )
+    return [sealed(card) for card in found]
+
+
+def general(world: World) -> list[AnyCard]:
+    """Cards that belong to no goal."""
+    return [
+        sealed(_ask_card(world, ask))
+        for ask in _all(world, "ask/", Ask)
+        if not ask.goal and ask.stage is not None
+    ]
+
+
+def everything(world: World, doing: Doing) -> list[AnyCard]:
+    """All cards there are, goal by goal."""
+    found = general(world)
+    for goal in goals(world):
+        found.extend(cards(world, goal.id, doing))
+    return found
+
+
+def _lead(world: World, goal: Goal) -> Session | None:
+    lead = _state(world, f"session/{goal.session}", Session)
+    return lead if lead and lead.stage is not session_rule.Stage.NEW else None
+
+
+GOAL_WORDS = {
+    goal_rule.Stage.OPENING: "starting",
+    goal_rule.Stage.PLANNING: "planning",
+    goal_rule.Stage.BUILDING: "building",
+    goal_rule.Stage.REVIEW: "in review",
+    goal_rule.Stage.SHIPPING: "shipping",
+    goal_rule.Stage.SHIPPED: "shipped",
+    goal_rule.Stage.DROPPED: "dropped",
+}
+
+
+def _stage_word(world: World, goal: Goal) -> str:
+    if goal.stage is None:
+        return ""
+    if goal.failure and goal.live:
+        return "waits for you"
+    if goal.held and goal.live:
+        return "stopped"
+    if _open_asks(world, goal) or _decision_waits(world, goal):
+        return "waits for you"
+    return GOAL_WORDS[goal.stage]
+
+
+def _open_asks(world: World, goal: Goal) -> list[Ask]:
+    return [
+        ask
+        for ask in _all(world, "ask/", Ask)
+        if ask.goal == goal.id and ask.stage is ask_rule.Stage.OPEN
+    ]
+
+
+def _decision_waits(world: World, goal: Goal) -> bool:
+    if not goal.live:
+        return False
+    ship = _state(world, f"ship/{goal.id}", Ship)
+    shipping = ship is not None and ship.stage in (ship_rule.Stage.PROCEED, ship_rule.Stage.READY)
+    return (
+        goal.plan_stage is PlanStage.PROPOSED
+        or goal.review.stage is ReviewStage.OPEN
+        or (goal.stage is goal_rule.Stage.SHIPPING and shipping)
+        or any(piece.stage is plan_rule.Stage.FAILED for piece in goal.pieces)
+    )
+
+
+def _fence(world: World, machine: str) -> tuple[bool, str]:
+    fleet = _state(world, "fleet", Fleet)
+    known = fleet.machine(machine or "here") if fleet else None
+    return (known.fenced, known.fence) if known else (False, "")
+
+
+def _session_waits(session: Session | None) -> tuple[Wait, ...]:
+    if session is None:
+        return ()
+    match session.stage:
+        case session_rule.Stage.WANTING:
+            return (Wait("a place to run", session.where or "asking for one"),)
+        case session_rule.Stage.PARKED:
+            return (Wait("its plan's usage limit", session.why, session.parked_until),)
+        case session_rule.Stage.HELD if not session.final:
+            return (Wait("/resume", session.why),)
+        case session_rule.Stage.FAILED:
+            return (Wait("you", session.why),)
+        case _:
+            return ()
+
+
+def _session_doing(session: Session | None, doing: Doing) -> str:
+    if session is None:
+        return ""
+    match session.stage:
+        case session_rule.Stage.STARTING:
+            return "starting"
+        case session_rule.Stage.RUNNING:
+            return doing(session.run) or "working"
+        case session_rule.Stage.CLOSING:
+            return "ending its turn"
+        case _:
+            return ""
+
+
+def _owner_lines(session: Session | None) -> int:
+    if session is None:
+        return 0
+    return sum(line.source == "owner" for line in session.queue)
+
+
+def _check_line(goal: Goal) -> str:
+    waiting = [state.command for state in goal.commands if state.allowed is None]
+    if waiting:
+        return f"{waiting[0].kind}: waits for your Allow"
+    check = goal.command("check")
+    if not check:
+        refused = any(state.command.kind == "check" for state in goal.commands)
+        return "no check: you said Not this" if refused else "no check in the settings"
+    verdict = goal.base_verdict
+    if verdict is None:
+        return f"check: {check}"
+    if verdict.failure:
+        return f"check: {check} · could not run on {goal.base}"
+    state = f"passes on {goal.base}" if verdict.passed else f"already red on {goal.base}"
+    return f"check: {check} · {state}"
+
+
+def _cost(world: World, goal: Goal) -> float:
+    sessions = {goal.session, *(piece.session for piece in (*goal.pieces, *goal.earlier))}
+    return sum(
+        session.cost_usd for session in _all(world, "session/", Session) if session.id in sessions
+    )
+
+
+def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
+    lead = _lead(world, goal)
+    fenced, fence = _fence(world, lead.machine if lead else "here")
+    buttons: list[str] = []
+    if goal.live:
+        if lead and lead.stage is session_rule.Stage.RUNNING:
+            buttons.append("interrupt")
+        buttons.append("resume" if goal.held else "stop")
+    decided = ""
+    if goal.stage is goal_rule.Stage.SHIPPED:
+        decided = f"Shipped: {goal.where}"
+    elif goal.stage is goal_rule.Stage.DROPPED:
+        decided = "Dropped by you"
+    return SessionCard(
+        id=goal.id,
+        goal=goal.id,
+        at=goal.opened_at,
+        project=goal.project,
+        title=goal.title,
+        text=goal.text,
+        stage=_stage_word(world, goal),
+        doing=_session_doing(lead, doing),
+        agent=goal.account.agent,
+        model=(lead.model if lead else "") or goal.model,
+        mode=goal.mode,
+        machine=lead.where if lead and lead.live else "here",
+        fence=fence or ("fenced" if fenced else ""),
+        branch=goal.branch,
+        base=goal.base,
+        check=_check_line(goal) if goal.branch else "",
+        waits=_session_waits(lead),
+        pieces=len(goal.pieces) if goal.plan_stage is PlanStage.STARTED else 0,
+        landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in goal.pieces),
+        cost_usd=_cost(world, goal),
+        queued=_owner_lines(lead),
+        rehearsal=goal.account.agent == "rehearsal",
+        buttons=tuple(buttons),
+        decided=decided,
+    )
+
+
+def _where(world: World, piece: Piece) -> str:
+    session = _state(world, f"session/{piece.session}", Session)
+    if session and session.where:
+        return session.where
+    fleet = _state(world, "fleet", Fleet)
+    names = [machine.name for machine in fleet.machines] if fleet else ["here"]
+    if piece.machine:
+        return f"{piece.machine}: named in the plan"
+    return f"{names[0]}: only machine ticked" if len(names) == 1 else "where fewest agents run"
+
+
+PLAN_WORDS = {"owner": "you", "lead": "the lead", "correction": "your correction"}
+
+
+def _plan_card(world: World, goal: Goal) -> PlanCard:
+    proposed = goal.plan_stage is PlanStage.PROPOSED and goal.live
+    decided = {
+        PlanStage.STARTED: f"Started by {PLAN_WORDS.get(goal.plan_by, goal.plan_by)}",
+        PlanStage.DISCARDED: "Discarded by you",
+    }.get(goal.plan_stage, "" if goal.live else "The goal is over")
+    lines = tuple(
+        PieceLine(
+            number=piece.number,
+            title=piece.title,
+            task=piece.task,
+            size=piece.size,
+            after=piece.after,
+            where=_where(world, piece),
+            agent=piece.agent,
+            model=piece.model,
+            stage=piece.stage.value if proposed else "",
+        )
+        for piece in goal.pieces
+    )
+    return PlanCard(
+        id=goal.plan,
+        goal=goal.id,
+        at=goal.plan_at,
+        summary=goal.plan_summary,
+        pieces=lines,
+        buttons=("start", "discard") if proposed else (),
+        asks=proposed and goal.go == "ask",
+        decided=decided,
+        decided_at=goal.plan_at if decided else 0.0,
+    )
+
+
+def _piece_doing(
+    world: World, goal: Goal, piece: Piece, session: Session | None, doing: Doing
+) -> str:
+    if piece.stage is plan_rule.Stage.COLLECTING:
+        return "its work is being taken in"
+    if piece.stage is not plan_rule.Stage.LANDING:
+        return _session_doing(session, doing)
+    landing = _state(world, f"landing/{goal.id}", Landing)
+    entry = next((e for e in landing.entries if e.piece == piece.id), None) if landing else None
+    return {
+        None: "landing",
+        landing_rule.Stage.QUEUED: "waits for its turn to land",
+        landing_rule.Stage.MERGING: "merging",
+        landing_rule.Stage.CHECKING: "its check runs",
+        landing_rule.Stage.LANDING: "landing",
+    }[entry.stage if entry else None]
+
+
+def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerCard:
+    session = _state(world, f"session/{piece.session}", Session)
+    failed = piece.stage is plan_rule.Stage.FAILED and goal.live
+    buttons: list[str] = []
+    if goal.live and not goal.held:
+        if session and session.stage is session_rule.Stage.RUNNING:
+            buttons.append("interrupt")
+        if piece.stage in (plan_rule.Stage.FAILED, plan_rule.Stage.PAUSED):
+            buttons.append("retry")
+        if piece.stage in plan_rule.OPEN:
+            buttons.append("stop")
+    over = piece.stage in (plan_rule.Stage.LANDED, plan_rule.Stage.STOPPED)
+    return WorkerCard(
+        id=piece.id,
+        goal=goal.id,
+        number=piece.number,
+        title=piece.title,
+        stage=piece.stage.value,
+        doing=_piece_doing(world, goal, piece, session, doing),
+        where=_where(world, piece),
+        agent=piece.agent,
+        model=(session.model if session else "") or piece.model,
+        branch=piece.branch,
+        attempt=piece.attempt,
+        waits=() if over else _session_waits(session),
+        said=(session.said if session else "") or piece.summary,
+        cost_usd=session.cost_usd if session else 0.0,
+        queued=_owner_lines(session),
+        failure=piece.why if piece.stage is not plan_rule.Stage.WORKING else "",
+        report=piece.report if failed else "",
+        buttons=tuple(buttons),
+        asks=failed,
+    )
+
+
+REVIEW_WORDS = {
+    ReviewStage.CORRECTED: "Corrected by you: the lead has it fixed",
+    ReviewStage.SHIPPING: "Shipping",
+    ReviewStage.SHIPPED: "Shipped",
+    ReviewStage.DROPPED: "Dropped by you",
+}
+
+
+def _review_card(world: World, goal: Goal) -> ReviewCard:
+    review = goal.review
+    is_open = review.stage is ReviewStage.OPEN and goal.live
+    verdict = review.verdict
+    if verdict.failure:
+        check = f"check could not run: {verdict.failure}"
+    elif not verdict.ran:
+        check = "no check"
+    else:
+        check = f"check {'passed' if verdict.passed else 'failed'}: {verdict.summary}"
+    buttons = ("ship", "correct", "diff", "drop") if verdict.passed else ("correct", "diff", "drop")
+    decided = REVIEW_WORDS.get(review.stage, "" if goal.live else "The goal is over")
+    return ReviewCard(
+        id=review.id,
+        goal=goal.id,
+        at=review.put_at,
+        title=goal.title,
+        summary=review.summary,
+        commits=review.stats.commits,
+        files=review.stats.files,
+        added=review.stats.added,
+        removed=review.stats.removed,
+        check=check,
+        check_passed=verdict.passed,
+        report="" if verdict.passed else verdict.report,
+        risks=review.risks,
+        cost_usd=_cost(world, goal) if is_open else 0.0,
+        corrected=goal.corrected,
+        pieces=tuple(
+            piece.title
+            for piece in (*goal.earlier, *goal.pieces)
+            if piece.stage is plan_rule.Stage.LANDED
+        ),
+        buttons=buttons if is_open else ("diff",),
+        asks=is_open,
+        decided=decided,
+        decided_at=review.decided_at,
+    )
+
+
+def _ship_steps(goal: Goal, ship: Ship) -> tuple[Step, ...]:
+    order = ship_rule.Stage
+    place = {
+        order.PROCEED: 0,
+        order.TAKING: 1,
+        order.CHECKING: 2,
+        order.READY: 3,
+        order.PUSHING: 3,
+        order.SHIPPED: 4,
+        order.CANCELLED: 0,
+    }[ship.stage]
+    texts = [f"review of {ship.head[:7]} passed"]
+    texts.append(
+        f"{goal.base} moved: taken in" if ship.moved else f"read {goal.base} at the remote"
+    )
+    texts.append(f"check on {ship.commit[:7]}" if ship.check and ship.commit else "check")
+    if not ship.check:
+        texts[2] = "no check to run"
+    texts.append("push")
+    states = []
+    for index in range(4):
+        if index <= place - 1 or index == 0:
+            states.append("done")
+        elif index == place and ship.stage in (order.TAKING, order.CHECKING, order.PUSHING):
+            states.append("doing")
+        else:
+            states.append("todo")
+    return tuple(Step(text, state) for text, state in zip(texts, states, strict=True))
+
+
+def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
+    order = ship_rule.Stage
+    project = _state(world, f"project/{goal.project}", Project)
+    elsewhere = project is not None and not project.push_url
+    target = (
+        f"branch quarterdeck/{goal.id} in {project.source}"
+        if project is not None and elsewhere
+        else f"{goal.base} at the remote"
+    )
+    words = {
+        order.PROCEED: "failed" if ship.words else "proceed",
+        order.TAKING: "working",
+        order.CHECKING: "working",
+        order.READY: "ready",
+        order.PUSHING: "pushing",
+        order.SHIPPED: "shipped",
+        order.CANCELLED: "cancelled",
+    }
+    buttons = {
+        order.PROCEED: ("proceed", "cancel"),
+        order.READY: ("push", "cancel"),
+    }.get(ship.stage, ())
+    hint = ""
+    if elsewhere and ship.stage is order.SHIPPED:
+        hint = f"git merge quarterdeck/{goal.id}"
+    return ShipCard(
+        id=ship.id,
+        goal=goal.id,
+        title=goal.title,
+        stage=words[ship.stage],
+        steps=_ship_steps(goal, ship),
+        target=ship.where or target,
+        commit=ship.commit or ship.head,
+        words=ship.words,
+        merge_hint=hint,
+        buttons=buttons if goal.live else (),
+        asks=goal.live and bool(buttons),
+        decided={order.SHIPPED: "Shipped", order.CANCELLED: "Cancelled by you"}.get(ship.stage, ""),
+        decided_at=ship.decided_at,
+    )
+
+
+FAILURE_WORDS = {
+    TurnError.LOGIN: "The lead is not signed in",
+    TurnError.START: "The lead could not start",
+    TurnError.CUT_OFF: "The lead keeps being cut off",
+}
+
+
+def _failure_card(goal: Goal) -> FailureCard:
+    opening = goal.stage is goal_rule.Stage.OPENING
+    what = (
+        "The goal could not start"
+        if opening
+        else FAILURE_WORDS.get(goal.failure_kind, "The lead's turn failed")
+    )
+    return FailureCard(
+        id=f"{goal.id}-failed-{int(goal.failed_at)}",
+        goal=goal.id,
+        at=goal.failed_at,
+        what=what,
+        why=goal.failure,
+        buttons=("retry", "stop"),
+        asks=True,
+    )
+
+
+# ---------------------------------------------------------------- asks
+
+
+def _ask_card(world: World, ask: Ask) -> AnyCard:
+    is_open = ask.stage is ask_rule.Stage.OPEN
+    decided = ""
+    if ask.decision is not None:
+        decided = ask_rule.already(ask) if not is_open else ""
+        decided = decided.removeprefix("Already ").removesuffix(".")
+        decided = decided[:1].upper() + decided[1:]
+    session = _state(world, ask.teller, Session)
+    machine = session.machine if session else "here"
+    fenced, _ = _fence(world, machine)
+    common: dict[str, object] = {
+        "id": ask.id,
+        "goal": ask.goal,
+        "at": ask.asked_at,
+        "asks": is_open,
+        "decided": decided,
+        "decided_at": ask.decided_at,
+    }
+    match ask.kind:
+        case AskKind.PERMISSION:
+            return PermissionCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                tool=ask.tool,
+                command=ask.detail,
+                why=ask.title,
+                machine=machine or "here",
+                fenced=fenced,
+                buttons=("allow", "deny") if is_open else (),
+            )
+        case AskKind.QUESTION:
+            question = ask.questions[len(ask.answers)] if is_open and ask.questions else None
+            options = question.options if question else ()
+            picks = tuple(f"option-{index}" for index in range(len(options)))
+            return QuestionCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                questions=ask.questions,
+                answers=ask.answers,
+                buttons=(*picks, "answer") if is_open else (),
+            )
+        case AskKind.APPROACH:
+            return ApproachCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                text=ask.detail,
+                buttons=("approve", "send_back") if is_open else (),
+            )
+        case AskKind.CHECK | AskKind.SETUP:
+            goal = _state(world, f"goal/{ask.goal}", Goal)
+            source = f"{goal.settings_from} at {goal.base_commit[:7]}" if goal else ""
+            return CommandCard(
+                **common,  # type: ignore[arg-type]
+                kind=ask.kind.value,
+                project=ask.title,
+                command=ask.detail,
+                source=source,
+                buttons=("allow", "not_this") if is_open else (),
+            )
+        case AskKind.WHERE:
+            options = tuple(label for label, _ in ask.options)
+            return WhereCard(
+                **common,  # type: ignore[arg-type]
+                text=ask.detail,
+                options=options,
+                buttons=tuple(f"option-{i}" for i in range(len(options))) if is_open else (),
+            )
+
+
+# ---------------------------------------------------------------- the board
+
+
+def board(world: World, doing: Doing) -> Board:
+    """/status: Now (waits on the owner), Running, Next, Landed."""
+    now: list[Row] = []
+    running: list[Row] = []
+    following: list[Row] = []
+    landed: list[Row] = []
+    for goal in goals(world):
+        if not goal.live:
+            continue
+        shown = cards(world, goal.id, doing)
+        now.extend(
+            Row(goal.id, card.id, goal.title, asks_for(card))
+            for card in shown
+            if card.asks and not card.decided
+        )
+        for card in shown:
+            if isinstance(card, SessionCard | WorkerCard):
+                _rows_of_session(goal, card, running, following)
+        for piece in goal.pieces:
+            if piece.stage is plan_rule.Stage.WAITING:
+                why = plan_rule.waits_for(piece, goal.pieces)
+                why = f"after {why}" if why else _commands_wait(goal)
+                following.append(Row(goal.id, goal.id, f"{piece.number}. {piece.title}", why))
+            elif piece.stage is plan_rule.Stage.LANDED:
+                landed.append(Row(goal.id, piece.id, f"{piece.number}. {piece.title}", goal.title))
+    now.extend(Row("", card.id, "General", asks_for(card)) for card in general(world) if card.asks)
+    fleet = _state(world, "fleet", Fleet) or Fleet()
+    machines = tuple(_machine_line(fleet, machine.name) for machine in fleet.machines)
+    return Board(tuple(now), tuple(running), tuple(following), tuple(landed), machines)
+
+
+def _commands_wait(goal: Goal) -> str:
+    if goal.held:
+        return "stopped: /resume goes on"
+    return "waits for your word on the project's commands" if not goal.settled else "starts next"
+
+
+def _rows_of_session(
+    goal: Goal, card: SessionCard | WorkerCard, running: list[Row], following: list[Row]
+) -> None:
+    title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
+    title = f"{goal.title} · {title}"
+    following.extend(
+        Row(goal.id, card.id, title, f"waits for {wait.what}: {wait.why}", wait.until)
+        for wait in card.waits
+    )
+    if card.doing and not card.waits:
+        where = card.machine if isinstance(card, SessionCard) else card.where
+        running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
+
+
+def asks_for(card: AnyCard) -> str:
+    """What a card waits for, in a few words without foreign text."""
+    match card:
+        case PlanCard():
+            return f"a plan of {len(card.pieces)} to start"
+        case PermissionCard():
+            return f"{card.who} asks to use {card.tool}"
+        case QuestionCard():
+            return f"{card.who} has a question"
+        case ApproachCard():
+            return f"{card.who} shows its approach"
+        case CommandCard():
+            return f"the project's {card.kind} to allow"
+        case ReviewCard():
+            return "a review"
+        case ShipCard():
+            return "Push" if card.stage == "ready" else "Proceed"
+        case FailureCard():
+            return card.what
+        case WorkerCard():
+            return f"worker {card.number} failed"
+        case _:
+            return "your word"
+
+
+def _machine_line(fleet: Fleet, name: str) -> str:
+    machine = fleet.machine(name)
+    if machine is None:
+        return name
+    runs = sum(slot.machine == name for slot in fleet.running)
+    state = machine.fence if machine.up else f"down: {machine.why}"
+    return f"{name} · {runs} of {machine.max_runs} runs · {state}"

@@ -1,0 +1,163 @@
+"""Machines, their places for runs, and accounts: the scarce things no session may take by itself.
+
+A session asks for a place (`SlotWanted`), is told where it runs and why (`Placed`) or why it waits
+(`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine.
+Pure. Neighbours: session.py asks; engine/door.py adds accounts and machines.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.errors import Refused
+from engine.rules.effects import Effect, Tell
+from engine.rules.events import (
+    AccountAdded,
+    AccountRemoved,
+    AccountRested,
+    FleetEvent,
+    HeldAll,
+    MachineLost,
+    MachineSeen,
+    Placed,
+    Queued,
+    SlotFreed,
+    SlotWanted,
+)
+from engine.rules.words import Account
+
+HERE = "here"
+MAX_RUNS = 10
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """One machine as its node last described it."""
+
+    name: str
+    up: bool = False
+    why: str = "its node has not answered yet"
+    fenced: bool = False
+    fence: str = ""
+    agents: tuple[tuple[str, str], ...] = ()
+    max_runs: int = MAX_RUNS
+
+
+class Slot(Struct, frozen=True):
+    """A run that has, or wants, a place; `machine` "" = any."""
+
+    run: str
+    teller: str
+    machine: str
+    told: str = ""  # the reason it was last given for waiting
+
+
+class Fleet(Struct, frozen=True, tag=True, kw_only=True):
+    """Who runs where, who waits, and which accounts there are."""
+
+    machines: tuple[Machine, ...] = (Machine(name=HERE),)
+    running: tuple[Slot, ...] = ()
+    wanting: tuple[Slot, ...] = ()
+    accounts: tuple[Account, ...] = ()
+    rests: tuple[tuple[str, float, str], ...] = ()  # account, until, why
+    held: bool = False
+
+    def machine(self, name: str) -> Machine | None:
+        return next((machine for machine in self.machines if machine.name == name), None)
+
+    def account(self, name: str) -> Account | None:
+        return next((account for account in self.accounts if account.name == name), None)
+
+
+def begin(_name: str) -> Fleet:
+    return Fleet()
+
+
+def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[Effect, ...]]:
+    """Return who runs where after `event`, and whom to tell."""
+    match event:
+        case SlotWanted(run=run) if _has(now, run):
+            return now, ()
+        case SlotWanted(run=run, teller=teller, machine=machine):
+            return _grant(replace(now, wanting=(*now.wanting, Slot(run, teller, machine))))
+        case SlotFreed(run=run):
+            return _grant(
+                replace(
+                    now,
+                    running=tuple(slot for slot in now.running if slot.run != run),
+                    wanting=tuple(slot for slot in now.wanting if slot.run != run),
+                )
+            )
+        case MachineSeen():
+            return _grant(_seen(now, event))
+        case MachineLost(machine=name, why=why):
+            machines = tuple(
+                replace(machine, up=False, why=why) if machine.name == name else machine
+                for machine in now.machines
+            )
+            return replace(now, machines=machines), ()
+        case HeldAll(held=held):
+            return _grant(replace(now, held=held))
+        case AccountAdded(account=account):
+            kept = tuple(known for known in now.accounts if known.name != account.name)
+            return replace(now, accounts=(*kept, account)), ()
+        case AccountRemoved(name=name) if now.account(name) is None:
+            raise Refused(f"There is no account {name}. quarterdeck account list shows them.")
+        case AccountRemoved(name=name):
+            kept = tuple(known for known in now.accounts if known.name != name)
+            return replace(now, accounts=kept), ()
+        case AccountRested(name=name, until=until, why=why):
+            rests = tuple(rest for rest in now.rests if rest[0] != name)
+            return replace(now, rests=(*rests, (name, until, why))), ()
+        case _:
+            return now, ()
+
+
+def _has(now: Fleet, run: str) -> bool:
+    return any(slot.run == run for slot in (*now.running, *now.wanting))
+
+
+def _seen(now: Fleet, event: MachineSeen) -> Fleet:
+    known = now.machine(event.machine) or Machine(name=event.machine)
+    seen = replace(
+        known, up=True, why="", fenced=event.fenced, fence=event.fence, agents=event.agents
+    )
+    others = tuple(machine for machine in now.machines if machine.name != event.machine)
+    return replace(now, machines=(*others, seen))
+
+
+def _grant(now: Fleet) -> tuple[Fleet, tuple[Effect, ...]]:
+    """Give every place that is free to those who waited longest; tell the others why they wait."""
+    running, wanting, effects = list(now.running), [], []
+    for slot in now.wanting:
+        machine, why = _place(now, slot, running)
+        if machine:
+            running.append(replace(slot, machine=machine, told=""))
+            placed = Placed(run=slot.run, machine=machine, why=why)
+            effects.append(Tell(stream=slot.teller, event=placed))
+            continue
+        wanting.append(replace(slot, told=why))
+        if why != slot.told:
+            effects.append(Tell(stream=slot.teller, event=Queued(run=slot.run, why=why)))
+    return replace(now, running=tuple(running), wanting=tuple(wanting)), tuple(effects)
+
+
+def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
+    """Return the machine for a run and why it is that one, or "" and why it waits."""
+    if now.held:
+        return "", "everything is stopped: /resume all goes on"
+    ticked = [machine for machine in now.machines if slot.machine in ("", machine.name)]
+    if not ticked:
+        return "", f"{slot.machine}: no such machine"
+    counts = {
+        machine.name: sum(taken.machine == machine.name for taken in running) for machine in ticked
+    }
+    able = [machine for machine in ticked if machine.up and counts[machine.name] < machine.max_runs]
+    if not able:
+        first = ticked[0]
+        full = f"all {first.max_runs} places are taken"
+        return "", f"{first.name}: {full if first.up else first.why}"
+    best = min(able, key=lambda machine: counts[machine.name])
+    if len(ticked) == 1:
+        return best.name, f"{best.name}: only machine ticked"
+    return best.name, f"{best.name}: fewest agents running there ({counts[best.name]})"

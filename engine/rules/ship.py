@@ -1,0 +1,199 @@
+"""The way of a reviewed branch to its base branch, and the push.
+
+    PROCEED -> TAKING -> CHECKING -> READY -> PUSHING -> SHIPPED
+       ^          ^                    |         |
+       |          +--- the remote moved ---------+     Cancel -> CANCELLED
+       +---------- any failure, with the remote's words
+
+Nothing leaves before Push, and what is pushed is the commit that was checked, only onto the remote
+head it was checked against. A remote that moved is taken in, checked again and put back to the
+owner. Pure: engine/adapters/hub.py and runs.py act for it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.errors import Refused
+from engine.rules.effects import Check, Effect, Push, TakeRemote, Tell
+from engine.rules.events import (
+    GaveUp,
+    GoalShipped,
+    PushDone,
+    ShipCancelled,
+    ShipChecked,
+    ShipEvent,
+    ShipFailed,
+    ShipOpened,
+    ShipProceeded,
+    ShipPushed,
+    ShipTaken,
+)
+from engine.rules.words import CheckVerdict
+
+
+class Stage(StrEnum):
+    PROCEED = "proceed"
+    TAKING = "taking"
+    CHECKING = "checking"
+    READY = "ready"
+    PUSHING = "pushing"
+    SHIPPED = "shipped"
+    CANCELLED = "cancelled"
+
+
+class Ship(Struct, frozen=True, tag=True, kw_only=True):
+    """Where one shipping stands; `id` changes with each press of Ship."""
+
+    goal: str
+    id: str = ""
+    review: str = ""
+    project: str = ""
+    base: str = ""
+    base_commit: str = ""
+    head: str = ""
+    check: str = ""
+    setup: str = ""
+    stage: Stage = Stage.CANCELLED
+    commit: str = ""  # what would be pushed
+    expected: str = ""  # the remote's head it was checked against
+    moved: bool = False
+    rounds: int = 0
+    summary: str = ""  # of the check
+    words: str = ""  # why it is back at Proceed; the remote's own words where it spoke
+    where: str = ""
+    decided_at: float = 0.0
+
+
+Result = tuple[Ship, tuple[Effect, ...]]
+
+
+def begin(name: str) -> Ship:
+    return Ship(goal=name)
+
+
+def decide(now: Ship, event: ShipEvent) -> Result:
+    """Return where the shipping stands after `event`, and what must now be done about it."""
+    match event:
+        case ShipOpened() if now.stage is Stage.CANCELLED:
+            return _open(now, event), ()
+        case ShipProceeded() if now.stage is Stage.PROCEED:
+            return _take(replace(now, words=""))
+        case ShipProceeded():
+            raise Refused(_already(now))
+        case ShipTaken() if now.stage is Stage.TAKING:
+            return _taken(now, event)
+        case ShipChecked(commit=commit) if now.stage is Stage.CHECKING and commit == now.commit:
+            return _checked(now, event.verdict)
+        case ShipPushed() if now.stage is Stage.READY:
+            return _push(now, event.at)
+        case ShipPushed():
+            raise Refused(_already(now))
+        case PushDone(commit=commit) if now.stage is Stage.PUSHING and commit == now.commit:
+            return _pushed(now, event)
+        case ShipCancelled() if now.stage in (Stage.PROCEED, Stage.READY):
+            told = ShipFailed(why="cancelled", cancelled=True)
+            cancelled = replace(now, stage=Stage.CANCELLED, decided_at=event.at)
+            return cancelled, (Tell(stream=f"goal/{now.goal}", event=told),)
+        case ShipCancelled():
+            raise Refused(_already(now))
+        case GaveUp(why=why) if now.stage in (Stage.TAKING, Stage.CHECKING, Stage.PUSHING):
+            return _back(now, why)
+        case _:
+            return now, ()
+
+
+def _already(now: Ship) -> str:
+    return {
+        Stage.PROCEED: "Not ready to push yet: press Proceed first.",
+        Stage.TAKING: "Already on its way: the remote is being read.",
+        Stage.CHECKING: "Already on its way: the check runs.",
+        Stage.READY: "Ready to push: press Push or Cancel.",
+        Stage.PUSHING: "Already pushing.",
+        Stage.SHIPPED: "Already shipped.",
+        Stage.CANCELLED: "Cancelled: press Ship on the review to begin again.",
+    }[now.stage]
+
+
+def _open(now: Ship, event: ShipOpened) -> Ship:
+    return Ship(
+        goal=now.goal,
+        id=event.ship,
+        review=event.review,
+        project=event.project,
+        base=event.base,
+        base_commit=event.base_commit,
+        head=event.head,
+        check=event.check,
+        setup=event.setup,
+        stage=Stage.PROCEED,
+        rounds=now.rounds,
+    )
+
+
+def _take(now: Ship) -> Result:
+    taking = replace(now, stage=Stage.TAKING, rounds=now.rounds + 1)
+    take = TakeRemote(
+        goal=now.goal,
+        project=now.project,
+        base=now.base,
+        base_commit=now.base_commit,
+        head=now.head,
+    )
+    return taking, (take,)
+
+
+def _taken(now: Ship, event: ShipTaken) -> Result:
+    if event.failure:
+        return _back(now, event.failure)
+    taken = replace(
+        now, commit=event.commit, expected=event.remote_head, moved=now.moved or event.moved
+    )
+    if not now.check:
+        return replace(taken, stage=Stage.READY, summary="the project has no check"), ()
+    check = Check(
+        run=f"check-{now.id}-{event.commit[:12]}-{now.rounds}",
+        project=now.project,
+        commit=event.commit,
+        command=now.check,
+        setup=now.setup,
+        teller=f"ship/{now.goal}",
+        about=now.id,
+    )
+    return replace(taken, stage=Stage.CHECKING), (check,)
+
+
+def _checked(now: Ship, verdict: CheckVerdict) -> Result:
+    if verdict.passed:
+        return replace(now, stage=Stage.READY, summary=verdict.summary), ()
+    why = verdict.failure or f"the check failed ({verdict.summary})"
+    told = f"{why}\n{verdict.report}".strip()
+    return _back(replace(now, summary=verdict.summary), told)
+
+
+def _push(now: Ship, at: float) -> Result:
+    push = Push(
+        goal=now.goal,
+        project=now.project,
+        base=now.base,
+        commit=now.commit,
+        expected=now.expected,
+    )
+    return replace(now, stage=Stage.PUSHING, decided_at=at), (push,)
+
+
+def _pushed(now: Ship, event: PushDone) -> Result:
+    if event.landed:
+        shipped = replace(now, stage=Stage.SHIPPED, where=event.where, words="")
+        told = GoalShipped(commit=now.commit, where=event.where)
+        return shipped, (Tell(stream=f"goal/{now.goal}", event=told),)
+    if event.moved:
+        return _take(replace(now, moved=True))
+    return _back(now, event.words or "the push was refused without a word")
+
+
+def _back(now: Ship, words: str) -> Result:
+    return replace(now, stage=Stage.PROCEED, words=words), ()
