@@ -14,14 +14,14 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.rules import ask as ask_rule
-from engine.rules import goal as goal_rule
+from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
 from engine.rules import session as session_rule
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
 from engine.rules.fleet import Fleet
-from engine.rules.goal import Goal, PlanStage, ReviewStage
+from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.plan import Piece
 from engine.rules.project import Project

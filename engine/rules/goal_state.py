@@ -1,0 +1,159 @@
+"""Where one goal stands: the data behind goal.py, and the few moves its rules share.
+
+goal.py is the rule; planning.py, piece.py and review.py decide its parts.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.errors import Refused
+from engine.rules.effects import Effect, ReplyDesk, Tell
+from engine.rules.events import Prompted
+from engine.rules.plan import Piece
+from engine.rules.words import Account, CheckVerdict, Command, Stats, TurnError
+
+
+class Stage(StrEnum):
+    OPENING = "opening"
+    PLANNING = "planning"
+    BUILDING = "building"
+    REVIEW = "review"
+    SHIPPING = "shipping"
+    SHIPPED = "shipped"
+    DROPPED = "dropped"
+
+
+class PlanStage(StrEnum):
+    NONE = "none"
+    PROPOSED = "proposed"
+    STARTED = "started"
+    DISCARDED = "discarded"
+
+
+class ReviewStage(StrEnum):
+    NONE = "none"
+    JUDGING = "judging"
+    OPEN = "open"
+    HANDED_BACK = "handed back"  # red: the lead mends it first
+    CORRECTED = "corrected"
+    SHIPPING = "shipping"
+    SHIPPED = "shipped"
+    DROPPED = "dropped"
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """The whole, put to the owner."""
+
+    id: str = ""
+    ship: str = ""
+    stage: ReviewStage = ReviewStage.NONE
+    summary: str = ""
+    head: str = ""
+    stats: Stats = Stats()
+    verdict: CheckVerdict = CheckVerdict(passed=False, ran=False)
+    risks: tuple[str, ...] = ()
+    put_at: float = 0.0
+    decided_at: float = 0.0
+
+
+class CommandState(Struct, frozen=True):
+    """A command of the settings, and the owner's word on it (None: not yet)."""
+
+    command: Command
+    allowed: bool | None = None
+
+
+class Goal(Struct, frozen=True, tag=True, kw_only=True):
+    """Where one goal stands."""
+
+    id: str
+    stage: Stage | None = None
+    held: bool = False  # /stop: nothing of it runs until /resume
+    project: str = ""
+    text: str = ""
+    title: str = ""
+    base: str = ""
+    base_commit: str = ""
+    branch: str = ""
+    head: str = ""
+    account: Account = Account("", "")
+    model: str = ""
+    mode: str = "edit"
+    go: str = "ask"
+    session: str = ""
+    commands: tuple[CommandState, ...] = ()
+    settings_from: str = ""
+    base_verdict: CheckVerdict | None = None
+    plan: str = ""
+    plan_stage: PlanStage = PlanStage.NONE
+    plan_summary: str = ""
+    plan_by: str = ""
+    plan_at: float = 0.0  # proposed, then decided
+    pieces: tuple[Piece, ...] = ()
+    earlier: tuple[Piece, ...] = ()  # of plans before this one
+    review: Review = Review()
+    correcting: bool = False  # the next plan starts at once: Correct… is also the go
+    corrected: int = 0
+    red_reviews: int = 0
+    failure: str = ""  # what the owner must mend, with Retry
+    failure_kind: TurnError = TurnError.NONE
+    failed_at: float = 0.0
+    opened_at: float = 0.0
+    shipped: str = ""
+    where: str = ""
+
+    @property
+    def stream(self) -> str:
+        return f"goal/{self.id}"
+
+    @property
+    def live(self) -> bool:
+        return self.stage not in (None, Stage.SHIPPED, Stage.DROPPED)
+
+    def command(self, kind: str) -> str:
+        """The allowed command of a kind, or ""."""
+        return next(
+            (c.command.text for c in self.commands if c.command.kind == kind and c.allowed), ""
+        )
+
+    @property
+    def settled(self) -> bool:
+        """Every command has the owner's word."""
+        return all(c.allowed is not None for c in self.commands)
+
+    def piece(self, piece_id: str) -> Piece | None:
+        return next((piece for piece in self.pieces if piece.id == piece_id), None)
+
+    def piece_of(self, session: str) -> Piece | None:
+        return next((piece for piece in self.pieces if piece.session == session), None)
+
+
+Step = tuple[Goal, tuple[Effect, ...]]
+
+
+def with_piece(now: Goal, piece: Piece) -> Goal:
+    pieces = tuple(piece if other.id == piece.id else other for other in now.pieces)
+    return replace(now, pieces=pieces)
+
+
+def to_lead(now: Goal, text: str) -> Tell:
+    return Tell(stream=f"session/{now.session}", event=Prompted(text=text, source="news"))
+
+
+def reply(call: str, text: str) -> tuple[Effect, ...]:
+    """Answer a desk call; an owner's request has none."""
+    return (ReplyDesk(call=call, text=text),) if call else ()
+
+
+def error(call: str, text: str) -> tuple[Effect, ...]:
+    return (ReplyDesk(call=call, text=text, is_error=True),) if call else ()
+
+
+def refuse(now: Goal, call: str, wrong: str) -> Step:
+    if call:
+        return now, error(call, wrong)
+    raise Refused(wrong)

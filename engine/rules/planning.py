@@ -1,0 +1,156 @@
+"""A goal's plan: proposed by the lead, started by the owner (or at once, where the go allows it).
+
+Part of goal.py's rule. Neighbours: plan.py (what makes a plan sound), piece.py (what becomes of it).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.errors import Refused
+from engine.rules import names, news, plan, roles
+from engine.rules.effects import Tell
+from engine.rules.events import PlanDiscarded, PlanProposed, PlanStarted, SessionOpened
+from engine.rules.goal_state import Goal, PlanStage, Stage, Step, error, reply, to_lead, with_piece
+from engine.rules.plan import Piece
+from engine.rules.words import Role
+
+
+def of_plan(now: Goal, event: PlanProposed | PlanStarted | PlanDiscarded) -> Step:
+    match event:
+        case PlanProposed():
+            return _propose(now, event)
+        case PlanStarted(call=call) if call:
+            return _start_by_lead(now, event)
+        case PlanStarted(plan=plan_id) if _is_proposed(now, plan_id):
+            return _start_plan(now, "owner", event.at)
+        case PlanDiscarded(plan=plan_id) if _is_proposed(now, plan_id):
+            discarded = replace(now, plan_stage=PlanStage.DISCARDED, plan_at=event.at)
+            return discarded, (to_lead(now, news.plan_discarded()),)
+        case _:
+            raise Refused(_plan_already(now, event.plan))
+
+
+def _is_proposed(now: Goal, plan_id: str) -> bool:
+    return now.plan == plan_id and now.plan_stage is PlanStage.PROPOSED
+
+
+def _plan_already(now: Goal, plan_id: str) -> str:
+    if now.plan != plan_id:
+        return "That plan was replaced by a newer one."
+    return f"That plan is already {now.plan_stage.value}."
+
+
+def _propose(now: Goal, event: PlanProposed) -> Step:
+    wrong = plan.fault(event.pieces) or _under_way(now)
+    if wrong:
+        return now, error(event.call, wrong)
+    taken = {piece.branch for piece in (*now.pieces, *now.earlier)}
+    pieces = []
+    for number, draft in enumerate(event.pieces, start=1):
+        branch = names.worker_branch(draft.title, event.piece_ids[number - 1], taken)
+        taken.add(branch)
+        pieces.append(
+            Piece(
+                id=event.piece_ids[number - 1],
+                session=event.session_ids[number - 1],
+                number=number,
+                title=draft.title.strip(),
+                task=draft.task,
+                size=draft.size,
+                after=draft.after,
+                branch=branch,
+                agent=draft.agent or now.account.agent,
+                model=draft.model or now.model,
+                machine=draft.machine,
+            )
+        )
+    proposed = replace(
+        now,
+        stage=Stage.PLANNING if now.stage is Stage.PLANNING else Stage.BUILDING,
+        plan=event.plan,
+        plan_stage=PlanStage.PROPOSED,
+        plan_summary=event.summary,
+        plan_at=event.at,
+        pieces=tuple(pieces),
+        earlier=(*now.earlier, *(piece for piece in now.pieces if piece.opened)),
+    )
+    if now.correcting:
+        started, effects = _start_plan(proposed, "correction", event.at)
+        answer = "Started at once: the owner's correction is the go. End your turn."
+        return started, (*reply(event.call, answer), *effects)
+    answer = "Put to the owner. End your turn: you hear when it is started, or not."
+    if now.go == "auto":
+        answer = "Kept. You may start it yourself with start_plan."
+    return proposed, reply(event.call, answer)
+
+
+def _under_way(now: Goal) -> str:
+    """Say why a new plan cannot take this one's place, or ""."""
+    if now.plan_stage is not PlanStage.STARTED:
+        return ""
+    open_pieces = tuple(piece.number for piece in now.pieces if piece.stage in plan.OPEN)
+    if not open_pieces:
+        return ""
+    return (
+        f"The plan you have is under way: {plan.numbers(open_pieces)} not landed yet. Wait for "
+        "the news, or stop what you no longer want with stop_worker."
+    )
+
+
+def _start_by_lead(now: Goal, event: PlanStarted) -> Step:
+    if now.plan_stage is not PlanStage.PROPOSED:
+        return now, error(event.call, "There is no plan to start: propose one first.")
+    if now.go != "auto":
+        said = "The owner starts this plan. End your turn; you hear when it is started."
+        return now, error(event.call, said)
+    started, effects = _start_plan(now, "lead", event.at)
+    return started, (*reply(event.call, "Started."), *effects)
+
+
+def _start_plan(now: Goal, by: str, at: float) -> Step:
+    """Let every piece wait for its turn, and start those that need not wait."""
+    started = replace(
+        now,
+        stage=Stage.BUILDING,
+        plan_stage=PlanStage.STARTED,
+        plan_by=by,
+        plan_at=at,
+        correcting=False,
+        pieces=tuple(replace(piece, stage=plan.Stage.WAITING) for piece in now.pieces),
+    )
+    told = () if by == "correction" else (to_lead(now, news.plan_started(by, len(now.pieces))),)
+    after, effects = start_ready(started)
+    return after, (*told, *effects)
+
+
+def start_ready(now: Goal) -> Step:
+    """Start the pieces that wait for nothing; none before the owner's word on the commands."""
+    if now.held or not now.settled or now.plan_stage is not PlanStage.STARTED:
+        return now, ()
+    effects = []
+    for piece in plan.ready(now.pieces):
+        working = replace(piece, stage=plan.Stage.WORKING, opened=True, base=now.head)
+        now = with_piece(now, working)
+        effects.append(_open_worker(now, working))
+    return now, tuple(effects)
+
+
+def _open_worker(now: Goal, piece: Piece) -> Tell:
+    opened = SessionOpened(
+        goal=now.id,
+        role=Role.WORKER,
+        project=now.project,
+        account=now.account,
+        model=piece.model,
+        mode=now.mode,
+        branch=piece.branch,
+        commit=now.head,
+        preface=roles.worker(piece.branch, now.command("check")),
+        prompt=roles.task(piece.number, piece.title, piece.task),
+        piece=piece.id,
+        number=piece.number,
+        title=piece.title,
+        machine=piece.machine,
+    )
+    return Tell(stream=f"session/{piece.session}", event=opened)
