@@ -22,6 +22,7 @@ BOT_MAY_REACH = (
     "engine.views",
     "stores.cards",
     "stores.database",
+    "stores.sealing",
 )
 
 # What would let a clock, chance or the outside into a rule.

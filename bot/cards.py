@@ -1,0 +1,113 @@
+"""One message per card, kept as its view is: follows the engine's changes and says what to show.
+
+    a new card      sent; with a sound only when it needs the owner
+    a changed one   edited, the newest change wins
+    a decided one   edited once more: what was decided, no buttons
+    a gone one      its buttons go
+    a note          said once
+
+Knows no Telegram: outbox.py does the sending, text.py the words, engine.api brings the changes.
+"""
+
+import logging
+from collections.abc import AsyncIterator
+from datetime import tzinfo
+from typing import Protocol
+
+from engine.api import Gone, Ready
+
+from bot import text
+from bot.outbox import Outbox, Say, Wanted, Weight, packed
+from engine.views import AnyCard, Card, Note, SessionCard
+from stores.cards import CardStore
+
+log = logging.getLogger(__name__)
+
+
+class Changes(Protocol):
+    """The one thing needed of engine.api.Client here."""
+
+    def changes(self, notes_after: int) -> AsyncIterator[AnyCard | Note | Gone | Ready]: ...
+
+
+class Cards:
+    """What the engine says is to be seen now.
+
+    chat   where cards go: the owner's
+    """
+
+    def __init__(
+        self, outbox: Outbox, store: CardStore, chat: int, zone: tzinfo | None = None
+    ) -> None:
+        self.live: dict[str, AnyCard] = {}
+        self._outbox = outbox
+        self._store = store
+        self._chat = chat
+        self._zone = zone
+        self._since_connected: set[str] = set()
+
+    async def follow(self, engine: Changes) -> None:
+        """Take every change up, for as long as there are any."""
+        async for change in engine.changes(notes_after=await self._store.last_note()):
+            await self.take(change)
+
+    async def take(self, change: AnyCard | Note | Gone | Ready) -> None:
+        """Take one change up."""
+        match change:
+            case Card():
+                self._show(change)
+            case Note():
+                await self._note(change)
+            case Gone():
+                self.live.pop(change.id, None)
+                self._outbox.strip(change.id)
+            case Ready():
+                self._settle()
+
+    def goal_of(self, card: str) -> str:
+        found = self.live.get(card)
+        return found.goal if found else ""
+
+    def _show(self, card: AnyCard) -> None:
+        self.live[card.id] = card
+        self._since_connected.add(card.id)
+        if isinstance(card, SessionCard):
+            self._outbox.titles[card.id] = card.title
+        self._outbox.show(
+            Wanted(
+                card=card.id,
+                goal=card.goal,
+                chat=self._chat,
+                words=text.card(card, self._zone),
+                revision=card.revision,
+                asks=card.asks,
+                sounds=text.sounds(card),
+                weight=self._weight(card),
+            )
+        )
+
+    def _weight(self, card: AnyCard) -> Weight:
+        shown = self._outbox.shown.get(card.id)
+        if card.asks and (shown is None or shown.revision != card.revision):
+            return Weight.DECISION
+        if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
+            return Weight.ANSWER  # new here, or just decided: the owner is looking at it
+        return Weight.PROGRESS
+
+    def _settle(self) -> None:
+        """All that lives has been told: what was shown before and was not told is gone."""
+        for card in set(self.live) - self._since_connected:
+            del self.live[card]
+        for card, shown in list(self._outbox.shown.items()):
+            if shown.live and card not in self.live:
+                self._outbox.strip(card)
+        self._since_connected.clear()
+
+    async def _note(self, note: Note) -> None:
+        says = [
+            Say(words=words, goal=note.goal, sounds=note.sounds and number == 0)
+            for number, words in enumerate(text.note(note))
+        ]
+        weight = Weight.DECISION if note.sounds else Weight.WORDS
+        queue = packed(self._chat, weight, says)
+        await self._store.note_queued(note.n, queue, self._outbox.take_up)
