@@ -53,7 +53,7 @@ class Cloud:
         self._state = state
         self._watchers: list[asyncio.Future[None]] = []
         self.world = self._load(bot_id)
-        self.updates = Updates(self.world, clock)
+        self.updates = Updates(self.world, clock, self.changed)
         self.person(owner_id, OWNER_NAME)
         self.private_chat(owner_id)
 
@@ -81,13 +81,17 @@ class Cloud:
     # --- who waits ---
 
     def changed(self) -> None:
-        """Tell the watchers, and save."""
+        """Tell the watchers that the world is another, and save it."""
         self.revision += 1
+        self.wake()
+        self.save()
+
+    def wake(self) -> None:
+        """Let the watchers look again."""
         watchers, self._watchers = self._watchers, []
         for watcher in watchers:
             if not watcher.done():
                 watcher.set_result(None)
-        self.save()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[asyncio.Future[None]]:
@@ -153,7 +157,6 @@ class Cloud:
                 "new_chat_member": view.bot_membership(self.world, status),
             },
         )
-        self.changed()
 
     # --- messages and files ---
 

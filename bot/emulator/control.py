@@ -11,8 +11,8 @@ Verbs take their arguments as one JSON object; files come as base64 in `data_bas
 What goes wrong is answered 400 with {"error": "..."}. server.py mounts this.
 """
 
-import asyncio
 import base64
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -81,9 +81,8 @@ class Control:
 
     async def _changes(self, request: web.Request) -> web.Response:
         after = int(request.query.get("after", "0"))
-        if self._cloud.revision <= after:
-            with self._cloud.watching() as change:
-                await asyncio.wait([change], timeout=LONGEST_WAIT_S)
+        with contextlib.suppress(TimeoutError):
+            await self._phone.until(lambda: self._cloud.revision > after, LONGEST_WAIT_S)
         return _json({"revision": self._cloud.revision})
 
     async def _transcript(self, request: web.Request) -> web.Response:

@@ -311,7 +311,6 @@ class Phone:
         )
         cloud.world.taps[tap.id] = tap
         cloud.updates.add("callback_query", view.callback_query(cloud.world, tap, tap.at))
-        cloud.changed()
         return tap
 
     def copy(self, message: Message, label: str) -> str:

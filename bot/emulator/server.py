@@ -26,7 +26,6 @@ from bot.emulator.phone import Phone
 from bot.emulator.refusal import Refusal, too_many
 from bot.emulator.schema import Params, Upload, method_named, read
 from bot.emulator.updates import Updates
-from bot.emulator.world import Message
 
 BODY_LIMIT = 50 << 20
 CALLS_KEPT = 10_000
@@ -115,10 +114,6 @@ class Emulator:
         """Return the calls of one method, oldest first."""
         return [call for call in self.calls if call.method == method]
 
-    def messages(self) -> list[Message]:
-        """Return what the owner's chat shows."""
-        return self.phone.messages()
-
     async def start(self, port: int = 0) -> None:
         """Listen on 127.0.0.1; `url` tells where."""
         app = web.Application(client_max_size=BODY_LIMIT)
@@ -156,7 +151,6 @@ class Emulator:
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         method = method_named(request.match_info["method"])
-        fault = None if method is None else self.faults.take(method)
         try:
             self._check_token(request)
             if method is None:
@@ -164,7 +158,7 @@ class Emulator:
             params = read(method, *await _parameters(request))
         except Refusal as refusal:
             return self._refused(method or request.match_info["method"], {}, refusal)
-        return await self._meet(request, method, params, fault)
+        return await self._meet(request, method, params, self.faults.take(method))
 
     async def _meet(
         self, request: web.Request, method: str, params: Params, fault: Fault | None
@@ -243,6 +237,7 @@ class Emulator:
 
     def _record(self, method: str, params: Params, code: int, description: str) -> None:
         self.calls.append(Call(method, params, code, description, self._cloud.clock()))
+        self._cloud.wake()
 
     async def _pause(self, seconds: float) -> None:
         try:

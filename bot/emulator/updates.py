@@ -26,10 +26,14 @@ _CONFLICT = (
 class Updates:
     """Belongs to one bot; `lose`, `reverse` and `repeat` are the tests' mischief."""
 
-    def __init__(self, world: World, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, world: World, clock: Callable[[], float], changed: Callable[[], None]
+    ) -> None:
         self._world = world
         self._clock = clock
+        self._changed = changed
         self._poller: asyncio.Future[bool] | None = None
+        self._arrived = asyncio.Event()
         self._last: list[Waiting] = []
         self.lose = 0
         self.reverse = 0
@@ -37,6 +41,13 @@ class Updates:
 
     def add(self, kind: str, body: dict[str, Any]) -> int | None:
         """Queue an update and return its id; None if the bot did not ask for its kind."""
+        update_id = self._queue(kind, body)
+        if update_id is not None:
+            self._wake(True)
+        self._changed()
+        return update_id
+
+    def _queue(self, kind: str, body: dict[str, Any]) -> int | None:
         allowed = self._world.allowed
         if kind not in allowed if allowed else kind in _UNASKED:
             return None
@@ -47,7 +58,6 @@ class Updates:
             return update_id
         life = TAP_LIFE_S if kind == "callback_query" else MESSAGE_LIFE_S
         self._world.updates.append(Waiting(update_id, kind, body, self._clock() + life))
-        self._wake(True)
         return update_id
 
     def count(self) -> int:
@@ -64,6 +74,11 @@ class Updates:
         again = [update for update in self._last if update.id not in waiting][-count:]
         self._world.updates = [*again, *self._world.updates]
         self._wake(True)
+
+    async def polled(self) -> None:
+        """Return as soon as a poller waits: what a test wants before it makes news."""
+        while self._poller is None:
+            await self._arrived.wait()
 
     def interrupt(self) -> bool:
         """Send the waiting poller away as a second one would; False if none waits."""
@@ -103,6 +118,8 @@ class Updates:
             kept = [update for update in waiting if update.id >= offset]
         self._last = [*self._last, *confirmed][-100:]
         self._world.updates = kept
+        if confirmed:
+            self._changed()
 
     def _expire(self) -> None:
         now = self._clock()
@@ -111,6 +128,7 @@ class Updates:
     async def _wait(self, timeout_s: float) -> None:
         poller = asyncio.get_running_loop().create_future()
         self._poller = poller
+        self._arrived.set()
         try:
             async with asyncio.timeout(timeout_s):
                 stays = await poller
@@ -119,11 +137,13 @@ class Updates:
         finally:
             if self._poller is poller:
                 self._poller = None
+                self._arrived.clear()
         if not stays:
             raise Refusal(409, _CONFLICT)
 
     def _wake(self, stays: bool) -> bool:
         poller, self._poller = self._poller, None
+        self._arrived.clear()
         if poller is None or poller.done():
             return False
         poller.set_result(stays)

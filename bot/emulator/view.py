@@ -20,6 +20,7 @@ _RIGHTS = (
     "can_delete_stories",
     "can_pin_messages",
     "can_manage_topics",
+    "can_send_welcome_messages",
 )
 _WITHHELD = ("can_be_edited", "can_promote_members")
 

@@ -127,7 +127,7 @@ class Chat(Struct):
     topics: dict[int, Topic] = field(default_factory=dict)
     messages: dict[int, Message] = field(default_factory=dict)
     pinned: list[int] = field(default_factory=list)
-    next_message: int = 1
+    next_message: int = 2  # the first one says that the group was made
     migrated_to: int = 0
 
     @property
@@ -183,7 +183,9 @@ class World(Struct):
     updates: list[Waiting] = field(default_factory=list)
     allowed: list[str] = field(default_factory=list)
     next_update: int = 700_000_001
-    next_private: int = 1  # private chats and basic groups count their messages together
+    # Private chats and basic groups count their messages together. Not from 1: a topic's id is
+    # a message's, and 1 is General's.
+    next_private: int = 11
     next_group: int = 1
     next_file: int = 1
     next_tap: int = 1
