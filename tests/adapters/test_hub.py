@@ -96,7 +96,7 @@ async def test_a_linked_worktree_is_a_repository_too(tmp_path: Path) -> None:
 
 async def test_a_path_with_spaces_and_other_letters_works(tmp_path: Path) -> None:
     """BR-92."""
-    repo = repository(tmp_path / "проект с пробелом 'n' \"q\" $HOME")
+    repo = repository(tmp_path / "проект пробел 'n' \"q\" $HOME")
     hub = Hub(tmp_path / "hüb")
     source = await hub.inspect(f"  {repo}  ", None)
     assert await hub.bring("shop", source.source, "main") == git(repo, "rev-parse", "HEAD")

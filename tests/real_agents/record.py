@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 import tempfile
 import uuid
 from pathlib import Path
@@ -24,7 +23,7 @@ from engine.adapters.agents import DRIVERS
 from engine.adapters.agents.driver import Asked, Driver, Ended, Tool, TurnSpec
 from engine.rules.modes import Mode
 from engine.rules.words import Role
-from tests.adapters.agents.talk import Talk
+from tests.adapters.agents.talk import REHEARSE, Talk
 from tests.real_agents.model_server import (
     LOGIN_EXPIRED,
     Call,
@@ -91,7 +90,6 @@ def spec_in(folder: Path, driver: Driver, situation: str, mode: Mode) -> TurnSpe
     for name in ("tree", "config", "tmp"):
         (folder / name).mkdir()
     subprocess.run(["git", "init", "-q", folder / "tree"], check=True)
-    rehearse = (sys.executable, "-m", "engine.node.rehearse")
     return TurnSpec(
         session_id=SESSION,
         resume=situation == "resume",
@@ -100,7 +98,7 @@ def spec_in(folder: Path, driver: Driver, situation: str, mode: Mode) -> TurnSpe
         prompt="go",
         config_dir=str(folder / "config"),
         tree=str(folder / "tree"),
-        command=(str(CLI),) if driver.name == "claude" else rehearse,
+        command=(str(CLI),) if driver.name == "claude" else REHEARSE,
         model="sonnet",
         tmp=str(folder / "tmp"),
         commands=(LONG,),

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
 from engine.adapters.agents.driver import Driver, Meaning, Memory, TurnSpec
 
 T = TypeVar("T", bound=Meaning)
+
+# The stand-in as a program, from this checkout whether it is installed or not.
+ROOT = Path(__file__).resolve().parents[3]
+REHEARSE = ("env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "engine.node.rehearse")
 
 PATIENCE_S = 60.0  # how long a slow machine may take for what is sure to come
 

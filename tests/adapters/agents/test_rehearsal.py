@@ -28,7 +28,7 @@ from engine.adapters.agents.driver import (
 )
 from engine.adapters.agents.rehearsal import Rehearsal
 from engine.rules.words import Role
-from tests.adapters.agents.talk import Talk
+from tests.adapters.agents.talk import REHEARSE, Talk
 
 DESK = Path(__file__).with_name("small_desk.py")
 RESETS_AT = 2_000_000_000
@@ -53,7 +53,7 @@ def spec(tmp_path: Path) -> TurnSpec:
         prompt="go",
         config_dir=str(tmp_path / "config"),
         tree=str(tmp_path / "tree"),
-        command=(sys.executable, "-m", "engine.node.rehearse"),
+        command=REHEARSE,
     )
 
 
