@@ -152,9 +152,8 @@ async def test_a_crash_test_can_die_before_and_after_a_commit(
 
 async def test_what_was_committed_is_there_after_opening_again(tmp_path: Path) -> None:
     for name in ("first", "second"):
-        async with Database(tmp_path / "f.sqlite3", "ledger") as file:
-            async with file.transaction() as tx:
-                await tx.execute(NOTE, (name,))
+        async with Database(tmp_path / "f.sqlite3", "ledger") as file, file.transaction() as tx:
+            await tx.execute(NOTE, (name,))
     async with Database(tmp_path / "f.sqlite3", "ledger") as file:
         assert await kinds(file) == ["first", "second"]
 
