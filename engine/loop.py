@@ -1,0 +1,611 @@
+"""The heart: an event is decided, stored with what follows from it, and only then acted on.
+
+    post ──> rule.decide ──> one commit: event, state, effects owed ──> perform ──> events ──┐
+     ^                                                                                       │
+     └───────────────────────────────────────────────────────────────────────────────────────┘
+
+What comes of an effect goes in together with the effect's own end, so a result counts once or the
+effect is performed again under the same id. Opening is recovering: what is owed is performed.
+
+Each stream has two lanes. What it says (`Tell`, `Say`) goes out in order and at once; what it does
+goes out in order behind it, one at a time, and an effect the outside did not answer holds back those
+after it. An effect due later is in no lane until then. One timer waits for the earliest.
+
+An event whose deciding ends the process is tried once more; the second time its stream is set aside
+as broken, and the rest goes on. An effect that keeps ending the process is given up.
+
+Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts, api.py posts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import heapq
+import logging
+import os
+import random
+import time
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+import msgspec
+
+from engine.codec import Codec
+from engine.errors import AccountResting, Broken, Refused, Unavailable
+from engine.rules import retry
+from engine.rules.effects import AnyEffect, Say, Tell
+from engine.rules.events import AnyEvent, GaveUp
+from stores import database
+from stores.ledger import BrokenStream, Ledger, Owed, Step
+
+log = logging.getLogger(__name__)
+
+MAX_EVENT_DEATHS: Final = 2
+MAX_EFFECT_DEATHS: Final = 5
+# A wall clock may jump (sleep, a corrected time), the loop's own timer does not notice.
+LOOK_AGAIN_S: Final = 30.0
+
+# What watchers are called with when a line for the owner was noted.
+NOTES: Final = "notes"
+
+# Where an effect names what it is about, the plainest name first.
+SUBJECTS: Final = ("run", "piece", "review", "call", "session", "branch", "project", "goal")
+
+
+class StreamBroken(Unavailable):
+    """This stream is set aside until the owner says what becomes of it."""
+
+    def __init__(self, stream: str, why: str) -> None:
+        super().__init__(f"{stream} is set aside: {why}")
+        self.stream = stream
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one kind of stream is decided: streams `<prefix>/<name>`, or `<prefix>` alone."""
+
+    prefix: str
+    begin: Callable[[str], Any]  # a stream's name -> its first state
+    decide: Callable[[Any, Any], tuple[Any, tuple[AnyEffect, ...]]]
+    state_type: Any  # a tagged struct, or a union of them
+
+
+class Perform(Protocol):
+    """Acts for us. Idempotent by `effect_id`; raises Unavailable to be called again."""
+
+    async def __call__(
+        self, effect_id: int, stream: str, effect: AnyEffect
+    ) -> Sequence[tuple[str, AnyEvent]]:
+        """Return the events that came of it, each with its stream."""
+        ...
+
+
+@dataclass(slots=True)
+class _Debt:
+    """An effect owed, decoded."""
+
+    id: int
+    stream: str
+    effect: AnyEffect
+    due_at: float
+    tries: int = 0
+    deaths: int = 0
+    waiting: bool = False  # in its lane, and holding it back until due_at
+
+    @property
+    def name(self) -> str:
+        return type(self.effect).__name__
+
+    @property
+    def talks(self) -> bool:
+        return isinstance(self.effect, Tell | Say)
+
+
+@dataclass(eq=False, slots=True)
+class _Lane:
+    """The effects of one stream that wait for their turn, oldest first."""
+
+    talks: bool
+    ready: list[_Debt] = field(default_factory=list)
+    busy: bool = False
+
+
+class Loop:
+    """Posts events and performs effects over one ledger.
+
+    max_parallel   effects performed at once, over all streams; what streams say does not count
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        rules: dict[str, Rule],
+        perform: Perform,
+        *,
+        clock: Callable[[], float] = time.time,
+        luck: Callable[[], float] = random.random,
+        max_parallel: int = 16,
+    ) -> None:
+        self._ledger = ledger
+        self._rules = rules
+        self._perform = perform
+        self._clock = clock
+        self._luck = luck
+        self._max_parallel = max_parallel
+        self._events: Codec[AnyEvent] = Codec(AnyEvent)
+        self._effects: Codec[AnyEffect] = Codec(AnyEffect)
+        self._codecs: dict[str, Codec[Any]] = {
+            prefix: Codec(rule.state_type) for prefix, rule in rules.items()
+        }
+        self._turn = asyncio.Lock()
+        self._fallen = False
+        self._states: dict[str, Any] = {}
+        self._broken: dict[str, BrokenStream] = {}
+        self._unreadable: dict[str, str] = {}  # streams, and why this release cannot read them
+        self._listeners: list[Callable[[str], None]] = []
+
+        self._lanes: dict[tuple[str, bool], _Lane] = {}
+        self._startable: dict[_Lane, None] = {}  # in the order they became so
+        self._later: list[tuple[float, int, _Debt]] = []
+        self._parked: dict[str, list[_Debt]] = {}  # until that stream is mended or dropped
+        self._trying: set[int] = set()
+        self._performing = 0
+        self._acting = 0
+        self._nudge = asyncio.Event()
+        self._ended = False
+        self._waiters: list[asyncio.Future[None]] = []
+
+    # ------------------------------------------------------------ opening
+
+    async def open(self) -> None:
+        """Take up where the ledger stands. Nothing is performed before `run`."""
+        self._broken = await self._ledger.broken()
+        for cause, stream in self._ledger.killers(MAX_EVENT_DEATHS).items():
+            if stream not in self._broken:
+                await self._set_aside(stream, cause, f"deciding {cause} ended the engine twice")
+        for stream, body in (await self._ledger.states()).items():
+            self._read_state(stream, body)
+        for owed in await self._ledger.owed():
+            self._read_effect(owed)
+
+    def _read_state(self, stream: str, body: bytes) -> None:
+        try:
+            self._states[stream] = self._codec(stream).load(body)
+        except Broken as fault:
+            self._set_unread_aside(stream, fault)
+
+    def _read_effect(self, owed: Owed) -> None:
+        try:
+            effect = self._effects.load(owed.body)
+        except Broken as fault:
+            self._set_unread_aside(owed.stream, fault)
+            return
+        debt = _Debt(owed.id, owed.stream, effect, owed.due_at, owed.tries, owed.deaths)
+        self._admit(debt, again=True)
+
+    def _set_unread_aside(self, stream: str, fault: Broken) -> None:
+        # Not stored: the next release may well read it.
+        log.error("unreadable stream=%s: %s", stream, fault)
+        self._unreadable[stream] = str(fault)
+        self._broken.setdefault(stream, BrokenStream(stream, "", str(fault), self._clock()))
+
+    # ------------------------------------------------------------ events in
+
+    async def post(
+        self,
+        stream: str,
+        event: AnyEvent,
+        cause: str,
+        *,
+        position: tuple[str, int] | None = None,
+    ) -> bool:
+        """Decide an event and store what follows. Return False if its cause is known: nothing new.
+
+        cause      unique for ever; the same thing posted again carries the same one
+        position   how far a run has been read with this event
+        raises     Refused, from the rule: nothing is stored. StreamBroken: later, perhaps
+        """
+        try:
+            async with self._turn:
+                return await self._store([(stream, event, cause)], position=position)
+        except Refused:
+            # Said yes to before, a repeat must not hear no.
+            if not await self._ledger.knows(cause):
+                raise
+            if position is not None:
+                await self._ledger.set_position(*position)
+            return False
+        finally:
+            self._tell_waiters()
+
+    async def _store(
+        self,
+        items: Sequence[tuple[str, AnyEvent, str]],
+        *,
+        position: tuple[str, int] | None = None,
+        done: _Debt | None = None,
+    ) -> bool:
+        """Decide each of `items` and store all as one, with the end of the effect they came of."""
+        now = self._clock()
+        standing: dict[str, Any] = {}
+        decided = [self._decide(*item, now, standing, refusable=done is None) for item in items]
+
+        def stored(ids: list[list[int]]) -> None:
+            self._states |= standing
+            for (stream, _, _), (_, effects), effect_ids in zip(items, decided, ids, strict=True):
+                for effect, effect_id in zip(effects, effect_ids, strict=True):
+                    self._admit(_Debt(effect_id, stream, effect, effect.due_at))
+            for stream in dict.fromkeys(stream for stream, _, _ in items):
+                self._changed(stream)
+
+        kinds = " ".join(f"{type(event).__name__} {stream}" for stream, event, _ in items)
+        ids = await self._ledger.commit(
+            [step for step, _ in decided],
+            done=None if done is None else (done.id, now),
+            position=position,
+            what=f"commit {kinds}",
+            then=stored,
+        )
+        return ids is not None
+
+    def _decide(
+        self,
+        stream: str,
+        event: AnyEvent,
+        cause: str,
+        now: float,
+        standing: dict[str, Any],
+        *,
+        refusable: bool,
+    ) -> tuple[Step, tuple[AnyEffect, ...]]:
+        if self._fallen:
+            raise Broken("an event could not be decided; the engine is on its way down")
+        if event.at == 0:
+            event = msgspec.structs.replace(event, at=now)
+        step = Step(stream, cause, event.at, self._events.dump(event), None)
+        aside = self._broken.get(stream)
+        if aside is not None and not aside.dropped:
+            raise StreamBroken(stream, aside.why)
+        if aside is not None:
+            return step, ()
+
+        before = standing.get(stream, self._states.get(stream))
+        self._ledger.begin_try(stream, cause)
+        try:
+            rule = self._rule(stream)
+            if before is None:
+                before = rule.begin(_name(stream))
+            after, effects = rule.decide(before, event)
+            bodies = tuple((self._effects.dump(effect), effect.due_at) for effect in effects)
+            body = self._codec(stream).dump(after)
+        except Refused as no:
+            self._ledger.end_try()
+            if refusable:
+                raise
+            # From a stream, not from the owner: nobody is there to hear it.
+            log.warning("refused stream=%s cause=%s: %s", stream, cause, no.sentence)
+            return step, ()
+        except BaseException:
+            self._fallen = True  # the try stays noted, so that the next start counts this death
+            raise
+        self._ledger.end_try()
+        if after is before and stream in self._states:
+            return replace(step, effects=bodies), effects
+        standing[stream] = after
+        return replace(step, state=body, effects=bodies), effects
+
+    # ------------------------------------------------------------ looking
+
+    def state(self, stream: str) -> Any:
+        """Return where a stream stands, None if nothing ever happened to it."""
+        return self._states.get(stream)
+
+    def states(self, prefix: str) -> dict[str, Any]:
+        """Return where all streams of one kind stand."""
+        return {s: state for s, state in self._states.items() if s.split("/", 1)[0] == prefix}
+
+    def broken(self) -> dict[str, BrokenStream]:
+        """Return the streams set aside."""
+        return dict(self._broken)
+
+    def watch(self, listener: Callable[[str], None]) -> None:
+        """Have `listener` called with the stream after each commit, NOTES after a noted line.
+
+        It must be quick and may read states; it is called between two steps of the loop.
+        """
+        self._listeners.append(listener)
+
+    def _changed(self, stream: str) -> None:
+        for listener in self._listeners:
+            listener(stream)
+        self._tell_waiters()
+
+    # ------------------------------------------------------------ streams set aside
+
+    async def _set_aside(self, stream: str, cause: str, why: str, *, dropped: bool = False) -> None:
+        aside = BrokenStream(stream, cause, why, self._clock(), dropped)
+        await self._ledger.set_aside(aside)
+        self._broken[stream] = aside
+
+    async def retry_stream(self, stream: str) -> None:
+        """Let a broken stream decide again. Raises Refused if it is not broken, or still is."""
+        async with self._turn:
+            if stream not in self._broken:
+                raise Refused(f"{stream} is not set aside.")
+            if stream in self._unreadable:
+                raise Refused(
+                    f"{stream} cannot go on in this release: {self._unreadable[stream]}. "
+                    "Update Quarterdeck, or drop it."
+                )
+            await self._ledger.mend(stream)
+            del self._broken[stream]
+            self._unpark(stream)
+            self._changed(stream)
+
+    async def drop_stream(self, stream: str) -> None:
+        """Let a broken stream go: its events are logged from now on and change nothing."""
+        async with self._turn:
+            aside = self._broken.get(stream)
+            if aside is None:
+                raise Refused(f"{stream} is not set aside.")
+            await self._set_aside(stream, aside.cause, aside.why, dropped=True)
+            self._unpark(stream)
+            self._changed(stream)
+
+    def _unpark(self, stream: str) -> None:
+        for debt in self._parked.pop(stream, []):
+            self._admit(debt)
+
+    # ------------------------------------------------------------ effects out
+
+    async def run(self) -> None:
+        """Perform what is owed until cancelled. What nobody expected ends it: let it crash."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                while True:
+                    self._nudge.clear()
+                    self._start_all(group)
+                    self._tell_waiters()
+                    await self._rest()
+        finally:
+            self._ended = True
+            self._tell_waiters()
+            if self._trying:
+                await self._ledger.spare(sorted(self._trying))
+
+    def wake(self) -> None:
+        """Look again at what is due: the clock was set."""
+        self._nudge.set()
+
+    async def settle(self, *, until: Callable[[], bool] | None = None) -> None:
+        """Return once nothing is due, nothing is being performed and `until()`, if given, is true.
+
+        raises   Broken when the loop has ended and none of that can come any more
+        """
+        self.wake()
+        while not (self._is_quiet() and (until is None or until())):
+            if self._ended:
+                raise Broken("the loop has ended")
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    def _is_quiet(self) -> bool:
+        due = self._later and self._later[0][0] <= self._clock()
+        at_work = self._performing or self._startable or self._turn.locked()
+        return not (due or at_work or self._nudge.is_set())
+
+    def _tell_waiters(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _rest(self) -> None:
+        """Sleep until something is owed or the earliest is due."""
+        if not self._later:
+            await self._nudge.wait()
+            return
+        left_s = max(0.0, self._later[0][0] - self._clock())
+        try:
+            async with asyncio.timeout(min(left_s, LOOK_AGAIN_S)):
+                await self._nudge.wait()
+        except TimeoutError:
+            pass
+
+    def _admit(self, debt: _Debt, *, again: bool = False) -> None:
+        """Put an effect into its lane, or among the later ones.
+
+        again   it comes from the ledger: postponed there, it still holds back its lane
+        """
+        later = debt.due_at > self._clock()
+        if later:
+            heapq.heappush(self._later, (debt.due_at, debt.id, debt))
+        debt.waiting = later and again and debt.tries > 0 and not debt.talks
+        if not later or debt.waiting:
+            lane = self._lane(debt)
+            insort(lane.ready, debt, key=lambda d: d.id)
+            self._startable[lane] = None
+        self._nudge.set()
+
+    def _lane(self, debt: _Debt) -> _Lane:
+        return self._lanes.setdefault((debt.stream, debt.talks), _Lane(debt.talks))
+
+    def _start_all(self, group: asyncio.TaskGroup) -> None:
+        """Start what is due and has its turn."""
+        now = self._clock()
+        while self._later and self._later[0][0] <= now:
+            _, _, debt = heapq.heappop(self._later)
+            debt.due_at = 0.0  # due once is due, should the clock go back
+            if debt.waiting:
+                debt.waiting = False
+                self._startable[self._lane(debt)] = None
+            else:
+                self._admit(debt)
+        for lane in list(self._startable):
+            if lane.busy or not lane.ready or lane.ready[0].waiting:
+                del self._startable[lane]
+            elif lane.talks or self._acting < self._max_parallel:
+                del self._startable[lane]
+                self._start(group, lane)
+
+    def _start(self, group: asyncio.TaskGroup, lane: _Lane) -> None:
+        lane.busy = True
+        self._performing += 1
+        self._acting += not lane.talks
+        group.create_task(self._carry_out(lane, lane.ready.pop(0)))
+
+    async def _carry_out(self, lane: _Lane, debt: _Debt) -> None:
+        try:
+            await self._settle_debt(debt)
+        except StreamBroken as broken:
+            if debt.id in self._trying:
+                self._trying.discard(debt.id)
+                await self._ledger.spare([debt.id])
+            self._parked.setdefault(broken.stream, []).append(debt)
+        lane.busy = False
+        self._performing -= 1
+        self._acting -= not lane.talks
+        if lane.ready:
+            self._startable[lane] = None
+        self._nudge.set()
+
+    async def _settle_debt(self, debt: _Debt) -> None:
+        match debt.effect:
+            case Tell(stream=to, event=event):
+                await self._results(debt, [(to, event)], f"effect:{debt.id}")
+            case Say() as said:
+                await self._note(debt, said)
+            case _ if debt.deaths >= MAX_EFFECT_DEATHS:
+                await self._give_up(debt, f"the engine ended {debt.deaths} times while doing it")
+            case _:
+                await self._act(debt)
+
+    async def _act(self, debt: _Debt) -> None:
+        # A cancelled try is no death of the effect's making; a crash of another's is none either.
+        self._trying.add(debt.id)
+        await self._ledger.tried(debt.id)
+        what = f"{debt.name} {debt.id}"
+        database.boundary(f"before {what}")
+        try:
+            events = await self._perform(debt.id, debt.stream, debt.effect)
+        except StreamBroken:
+            raise
+        except Unavailable as away:
+            await self._postpone(debt, away)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            self._trying.discard(debt.id)
+            raise
+        else:
+            database.boundary(f"after {what}")
+            await self._results(debt, events)
+        self._trying.discard(debt.id)
+
+    async def _results(
+        self, debt: _Debt, events: Sequence[tuple[str, AnyEvent]], cause: str = ""
+    ) -> None:
+        async with self._turn:
+            await self._store(
+                [
+                    (stream, event, cause or f"effect:{debt.id}.{i}")
+                    for i, (stream, event) in enumerate(events)
+                ],
+                done=debt,
+            )
+
+    async def _note(self, debt: _Debt, said: Say) -> None:
+        await self._ledger.note(
+            debt.id,
+            goal=said.goal,
+            kind=said.kind,
+            text=said.text,
+            who=said.who,
+            sounds=said.sounds,
+            at=self._clock(),
+        )
+        self._changed(NOTES)
+
+    async def _postpone(self, debt: _Debt, away: Unavailable) -> None:
+        debt.tries += 1
+        now = self._clock()
+        wait_s = retry.wait_s(debt.tries, self._luck())
+        if wait_s is None:
+            await self._give_up(debt, away.sentence)
+            return
+        debt.due_at = now + max(wait_s, _asked_for_s(away, now))
+        debt.deaths = 0
+        await self._ledger.postpone(debt.id, debt.due_at)
+        log.info(
+            "postponed effect=%s id=%d wait_s=%.0f: %s",
+            debt.name,
+            debt.id,
+            debt.due_at - now,
+            away.sentence,
+        )
+        self._admit(debt, again=True)
+
+    async def _give_up(self, debt: _Debt, why: str) -> None:
+        log.warning("gave up effect=%s id=%d: %s", debt.name, debt.id, why)
+        event = GaveUp(effect=debt.name, why=why, about=_subject(debt.effect))
+        await self._results(debt, [(debt.stream, event)], f"effect:{debt.id}.gave_up")
+
+    # ------------------------------------------------------------ rules
+
+    def _rule(self, stream: str) -> Rule:
+        rule = self._rules.get(stream.split("/", 1)[0])
+        if rule is None:
+            raise Broken(f"no rule decides about stream {stream!r}")
+        return rule
+
+    def _codec(self, stream: str) -> Codec[Any]:
+        return self._codecs[self._rule(stream).prefix]
+
+
+class EngineLock:
+    """The kernel's lock on a home: one engine at a time, whatever pids say."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle = -1
+
+    def __enter__(self) -> Self:
+        """Take the lock. Raises Refused when another engine holds it."""
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
+            os.close(handle)
+            raise Refused(
+                f"Another engine (process {pid}) already runs on this home. Stop it first."
+            ) from None
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        self._handle = handle
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The file stays: taking it away would let two engines lock two files of one name.
+        os.close(self._handle)
+
+
+def _name(stream: str) -> str:
+    return stream.partition("/")[2]
+
+
+def _subject(effect: AnyEffect) -> str:
+    named = (getattr(effect, subject, "") for subject in SUBJECTS)
+    return next((str(name) for name in named if name), "")
+
+
+def _asked_for_s(away: Unavailable, now: float) -> float:
+    """Return how long the outside itself asked us to stay away."""
+    if isinstance(away, AccountResting) and away.until is not None:
+        return away.until - now
+    return away.retry_after_s or 0.0
