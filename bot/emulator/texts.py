@@ -159,7 +159,7 @@ def _tidy(text: str, entities: list[Entity]) -> tuple[str, list[Entity]]:
     lead = min([lead, *(start for _, start, _ in spans)])
     result = []
     for entity, start, end in spans:
-        start, end = max(start, lead), min(end, tail)
+        end = min(end, tail)
         if end > start and inside(clean, {"offset": start, "length": end - start}).strip():
             result.append({**entity, "offset": start - lead, "length": end - start})
     raw = clean.encode("utf-16-le", "surrogatepass")

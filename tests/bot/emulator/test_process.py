@@ -5,6 +5,8 @@ import base64
 import json
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from bot.emulator import Emulator
 from tests.bot.emulator.conftest import OWNER, TOKEN, Raw, buttons
 
 
-async def started(*more: str) -> tuple[asyncio.subprocess.Process, dict[str, str]]:
+@asynccontextmanager
+async def started(*more: str) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, str]]]:
+    """Run an emulator and give it with what it printed; kill it if it is still there."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -28,7 +32,12 @@ async def started(*more: str) -> tuple[asyncio.subprocess.Process, dict[str, str
         stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
-    return process, json.loads(await process.stdout.readline())
+    try:
+        yield process, json.loads(await process.stdout.readline())
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
 
 
 async def ended(process: asyncio.subprocess.Process, by: signal.Signals) -> int:
@@ -67,22 +76,22 @@ async def test_a_conversation_through_a_process_survives_a_kill(
     tmp_path: Path, client: httpx.AsyncClient
 ) -> None:
     """BR-37"""
-    state = tmp_path / "telegram.json"
-    process, where = await started("--state", str(state), "--threaded")
-    raw, phone = Raw(client, where["url"]), Remote(client, where["control"])
-    thread = await phone.post("do/create_topic", name="Cart")
-    await phone.post("do/send", text="hello", thread=thread)
-    await raw.call("sendMessage", chat_id=OWNER, text="card", reply_markup=buttons("Go"))
-    document = base64.b64encode(b"some notes").decode()
-    await phone.post("do/document", name="notes.txt", data_base64=document)
-    before, updates = await phone.get("messages"), await raw.call("getUpdates")
-    await ended(process, signal.SIGKILL)
+    options = ("--state", str(tmp_path / "telegram.json"), "--threaded")
+    async with started(*options) as (process, where):
+        raw, phone = Raw(client, where["url"]), Remote(client, where["control"])
+        thread = await phone.post("do/create_topic", name="Cart")
+        await phone.post("do/send", text="hello", thread=thread)
+        await raw.call("sendMessage", chat_id=OWNER, text="card", reply_markup=buttons("Go"))
+        document = base64.b64encode(b"some notes").decode()
+        await phone.post("do/document", name="notes.txt", data_base64=document)
+        before, updates = await phone.get("messages"), await raw.call("getUpdates")
+        await ended(process, signal.SIGKILL)
 
-    process, where = await started("--state", str(state), "--threaded")
-    raw, phone = Raw(client, where["url"]), Remote(client, where["control"])
-    assert await phone.get("messages") == before
-    assert await raw.call("getUpdates") == updates
-    assert await ended(process, signal.SIGTERM) == 0
+    async with started(*options) as (process, where):
+        raw, phone = Raw(client, where["url"]), Remote(client, where["control"])
+        assert await phone.get("messages") == before
+        assert await raw.call("getUpdates") == updates
+        assert await ended(process, signal.SIGTERM) == 0
 
 
 async def test_another_process_can_wait_tap_and_order_weather(
