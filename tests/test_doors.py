@@ -66,6 +66,8 @@ def engine_never_imports_the_bot(name: str) -> bool:
 
 
 def rules_are_pure(name: str) -> bool:
+    if name == "uuid.UUID":  # a way to write a number; the rest of uuid draws one
+        return True
     if name.split(".")[0] in IMPURE or within(name, "stores"):
         return False
     return not within(name, "engine") or within(name, "engine.rules", "engine.errors")
