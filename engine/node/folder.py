@@ -1,0 +1,167 @@
+"""The run folder: all that is known of one run, as files that outlive whoever wrote them.
+
+    runs/<run id>/   0700
+      spec.json      what to run; secrets are named in it, never held
+      out.jsonl      append only, whole lines: {"n": 1, "t": 1760000000.123, "k": ..., "d": ...}
+                       k   out, err   a line of the run (d its text; "bad": 1 if not all UTF-8)
+                           desk       a call of the run's tools (d an object)
+                           note       something we did or saw (d a sentence)
+                           exit       the last line (d as in exit.json)
+      blobs/<name>   a line of more than 1 MiB; its line in out.jsonl holds "blob", "size", a start
+      in.jsonl       {"n": key, "k": "line|desk|end", "d": ...}; a key seen before is dropped
+      lock           locked while the runner lives
+      child.json     the processes, as soon as there are any
+      exit.json      how it ended; there is one for every run that is over
+
+engine/node/runner.py writes it, engine/node/serve.py writes the inbox and what a dead runner left
+undone, engine/node/follow.py reads it. Imports little, since every run pays for it.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import time
+
+MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
+BLOB_START = 2048  # bytes of a blob that stand in its line
+
+TYPE_CHECKING = False  # as typing's own, which every run would pay for
+if TYPE_CHECKING:
+    from typing import Any
+
+Fields = dict[str, "Any"]  # a JSON object
+
+
+def write(path: str, fields: Fields) -> None:
+    """Put `fields` into `path` whole or not at all."""
+    rough = f"{path}.{os.getpid()}.new"
+    with open(rough, "w", encoding="utf-8") as file:
+        json.dump(fields, file)
+    os.replace(rough, path)
+
+
+def read(path: str) -> Fields | None:
+    """Return the object in `path`, or None if there is none, or no whole one."""
+    try:
+        with open(path, "rb") as file:
+            fields = json.loads(file.read())
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def line(number: int, kind: str, said: object, **more: object) -> bytes:
+    """Return one line of out.jsonl."""
+    fields = {"n": number, "t": round(time.time(), 3), "k": kind, **more, "d": said}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8") + b"\n"
+
+
+def lock(folder: str) -> int | None:
+    """Return a descriptor that holds the run's lock, or None if its runner has it."""
+    handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return None
+    return handle
+
+
+def alive(folder: str) -> bool:
+    """Say whether a runner holds this run's lock."""
+    try:
+        handle = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        # Shared: two that look at once do not take each other for a runner.
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def ended(folder: str) -> Fields | None:
+    """Return how the run ended, or None if nobody has written that yet."""
+    return read(os.path.join(folder, "exit.json"))
+
+
+def append(folder: str, name: str, entry: bytes) -> None:
+    """Append one whole line to a file of the folder, ending first a line that was cut off.
+
+    The NUL makes sure that the torn line, whatever it ends in, is taken for none of ours.
+    """
+    handle = os.open(
+        os.path.join(folder, name), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
+    )
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            entry = b"\0\n" + entry
+        while entry:
+            entry = entry[os.write(handle, entry) :]
+    finally:
+        os.close(handle)
+
+
+def poke(folder: str) -> None:
+    """Wake the runner so that it reads its inbox; nothing if it is gone."""
+    try:
+        handle = os.open(os.path.join(folder, "poke"), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno not in (errno.ENXIO, errno.ENOENT):  # nobody listens
+            raise
+        return
+    try:
+        os.write(handle, b".")
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EPIPE):  # full: it has enough to wake up
+            raise
+    finally:
+        os.close(handle)
+
+
+def last_line(folder: str) -> Fields | None:
+    """Return the last line of out.jsonl if it is a whole one of ours."""
+    try:
+        with open(os.path.join(folder, "out.jsonl"), "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 64 * 1024))
+            tail = file.read()
+    except FileNotFoundError:
+        return None
+    if not tail.endswith(b"\n"):
+        return None
+    try:
+        fields = json.loads(tail[:-1].rpartition(b"\n")[2])
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def close(folder: str, how: Fields, number: int = 0) -> Fields:
+    """Write the run's exit, in the spool and beside it, unless that was done; return the exit.
+
+    The line comes first: after a crash between the two the exit is taken from it.
+    """
+    done = ended(folder)
+    if done is not None:
+        return done
+    last = last_line(folder)
+    if last is not None and last.get("k") == "exit" and isinstance(last.get("d"), dict):
+        how = last["d"]
+    else:
+        if not number:
+            number = last["n"] + 1 if last and isinstance(last.get("n"), int) else 0
+        append(folder, "out.jsonl", line(number, "exit", how))
+    write(os.path.join(folder, "exit.json"), how)
+    return how

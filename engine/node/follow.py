@@ -1,0 +1,236 @@
+"""Reading run folders as they grow: whole lines from an offset, pushed as the engine takes them.
+
+    out.jsonl grows -> inotify -> next lines -> push {"follow", "run", "offset", "end", "data"}
+    the engine acknowledges what it took; beyond WINDOW bytes not acknowledged a run waits,
+    so that one noisy run holds up neither the link nor the other runs
+
+What is no line of ours (NULs after a power cut, a line torn by a kill) becomes a note that says
+so, and a file shorter than the offset likewise: the reader goes on with what there is.
+
+engine/node/serve.py starts and stops these; the files are described in engine/node/folder.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import struct
+from collections.abc import Awaitable
+from typing import Any, Callable, NamedTuple
+
+from engine.node import folder
+
+WINDOW = 4 * 1024 * 1024
+_CHUNK = 256 * 1024
+_LONGEST = 16 * 1024 * 1024  # no line of ours is longer, escapes and all
+_POLL_S = 0.2  # where the kernel tells us nothing
+_SWEEP_S = 5.0  # where it does: for the one event that may have been lost
+
+_MODIFY, _CLOSE_WRITE, _MOVED_TO, _CREATE, _DELETE_SELF = 0x2, 0x8, 0x80, 0x100, 0x400
+_MASK = _MODIFY | _CLOSE_WRITE | _MOVED_TO | _CREATE | _DELETE_SELF
+_IGNORED = 0x8000
+
+Push = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Watch:
+    """One who waits for changes in a folder."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.changed = asyncio.Event()
+
+
+class Watcher:
+    """Tells when something changes in a folder; one kernel queue for all of them.
+
+    Where there is none (macOS, or the user's watches are used up) the waiting is cut short
+    instead, and the reader looks for itself.
+    """
+
+    def __init__(self) -> None:
+        self._file = -1
+        self._numbers: dict[int, set[Watch]] = {}
+        self._by_path: dict[str, int] = {}
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        init = getattr(self._libc, "inotify_init1", None)
+        if init is not None:
+            self._file = init(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._file >= 0:
+            asyncio.get_running_loop().add_reader(self._file, self._read)
+
+    def watch(self, path: str) -> Watch:
+        """Return a watch on `path`, to be given back to `unwatch`."""
+        watch = Watch(path)
+        number = self._by_path.get(path, -1)
+        if number < 0 and self._file >= 0:
+            number = self._libc.inotify_add_watch(self._file, os.fsencode(path), _MASK)
+        if number >= 0:
+            self._by_path[path] = number
+            self._numbers.setdefault(number, set()).add(watch)
+        return watch
+
+    def unwatch(self, watch: Watch) -> None:
+        """Forget a watch."""
+        number = self._by_path.get(watch.path, -1)
+        those = self._numbers.get(number, set())
+        those.discard(watch)
+        if number >= 0 and not those:
+            self._libc.inotify_rm_watch(self._file, number)
+            del self._by_path[watch.path]
+            self._numbers.pop(number, None)
+
+    async def wait(self, watch: Watch) -> None:
+        """Return when the folder changed, or when it is time to look anyway."""
+        told = watch.path in self._by_path
+        try:
+            await asyncio.wait_for(watch.changed.wait(), _SWEEP_S if told else _POLL_S)
+        except asyncio.TimeoutError:
+            return
+
+    def close(self) -> None:
+        """Give the kernel's queue back."""
+        if self._file >= 0:
+            asyncio.get_running_loop().remove_reader(self._file)
+            os.close(self._file)
+            self._file = -1
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._file, 64 * 1024)
+        except BlockingIOError:
+            return
+        at = 0
+        while at < len(data):
+            number, mask, _, length = struct.unpack_from("iIII", data, at)
+            at += 16 + length
+            if number < 0:  # the queue overflowed: anything may have changed
+                for those in self._numbers.values():
+                    _tell(those)
+            _tell(self._numbers.get(number, set()))
+            if mask & _IGNORED:
+                for watch in self._numbers.pop(number, set()):
+                    self._by_path.pop(watch.path, None)
+
+
+def _tell(those: set[Watch]) -> None:
+    for watch in those:
+        watch.changed.set()
+
+
+class Read(NamedTuple):
+    """What stands in a spool from an offset on."""
+
+    data: bytes  # whole lines
+    end: int
+
+
+def next_lines(path: str, offset: int) -> Read | None:
+    """Return the next whole lines of the spool, or None if there are none yet."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        size = os.fstat(handle).st_size
+        if size < offset:
+            note = "Cut off: of what was read before, the machine has lost the last part."
+            return Read(folder.line(0, "note", note), size)
+        wanted = _CHUNK
+        while True:
+            data = os.pread(handle, wanted, offset)
+            whole = data.rfind(b"\n") + 1
+            if whole:
+                return Read(_sound(data[:whole]), offset + whole)
+            if len(data) < wanted:
+                return None
+            if wanted >= _LONGEST:
+                note = "Cut off: what follows is no text of ours."
+                return Read(folder.line(0, "note", note), offset + len(data))
+            wanted *= 4
+    finally:
+        os.close(handle)
+
+
+def _sound(data: bytes) -> bytes:
+    """Return `data` with a note in place of each line that is none of ours."""
+    if (
+        b"\0" not in data
+        and data.startswith(b'{"n":')
+        and data.count(b'\n{"n":') == (data.count(b"\n") - 1)
+    ):
+        return data
+    note = folder.line(0, "note", "Cut off: a line was lost here.")
+    lines = data.splitlines(keepends=True)
+    return b"".join(
+        line if line.startswith(b'{"n":') and b"\0" not in line else note for line in lines
+    )
+
+
+class Follower:
+    """One reader of one run, for as long as the link wants it."""
+
+    def __init__(self, path: str, run: str, number: int, offset: int) -> None:
+        self._path = path
+        self._run = run
+        self._number = number
+        self._offset = offset
+        self._taken = offset
+        self._room = asyncio.Event()
+
+    def take(self, offset: int) -> None:
+        """Note that the engine has taken all before `offset`."""
+        self._taken = offset
+        self._room.set()
+
+    async def follow(
+        self, watcher: Watcher, push: Push, look: Callable[[str], Awaitable[None]]
+    ) -> None:
+        """Push what comes until the run is over.
+
+        look   is called when nobody seems to hold the run's lock, and writes its end if so
+        """
+        watch = watcher.watch(self._path)
+        spool = os.path.join(self._path, "out.jsonl")
+        try:
+            while True:
+                watch.changed.clear()
+                over = folder.ended(self._path) is not None or self._is_gone()
+                found = next_lines(spool, self._offset)
+                if found is not None:
+                    await self._push(push, found)
+                elif over:
+                    await push(self._message(self._offset, "", over=True))
+                    return
+                elif folder.alive(self._path):
+                    await watcher.wait(watch)
+                else:
+                    await look(self._run)
+                    if folder.ended(self._path) is None:
+                        await watcher.wait(watch)
+        finally:
+            watcher.unwatch(watch)
+
+    def _is_gone(self) -> bool:
+        return not os.path.isdir(self._path)
+
+    async def _push(self, push: Push, found: Read) -> None:
+        while self._offset - self._taken >= WINDOW:
+            self._room.clear()
+            await self._room.wait()
+        await push(self._message(found.end, found.data.decode("utf-8", "replace")))
+        if found.end < self._offset:
+            self._taken = found.end
+        self._offset = found.end
+
+    def _message(self, end: int, data: str, over: bool = False) -> dict[str, Any]:
+        return {
+            "push": "run",
+            "follow": self._number,
+            "run": self._run,
+            "offset": self._offset,
+            "end": end,
+            "data": data,
+            "over": over,
+        }

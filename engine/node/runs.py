@@ -1,0 +1,263 @@
+"""The runs of one machine: start, feed, end, list, and finish what a dead runner left undone.
+
+Every order is safe to repeat: a run is known by its folder, an input by its key, an end by its
+exit. The lock of a new run is taken here and handed to its runner, so a run without a holder is a
+run whose runner is gone.
+
+engine/node/serve.py calls this; engine/node/runner.py is what is started.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+
+from engine.node import fence, folder
+from engine.node.link import PROTOCOL, Refusal
+
+_RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_KINDS = ("line", "desk", "end")
+_MAX_BLOB_PART = 4 * 1024 * 1024
+_ENDS_S = 5.0  # for a runner that was told to end its run now
+
+# Started so that nothing of the user's own Python set-up is loaded.
+_BEGIN = (
+    "import sys;sys.path.insert(0,sys.argv[1]);"
+    "from engine.node.runner import main;main(sys.argv[2],int(sys.argv[3]))"
+)
+
+Fields = dict[str, Any]
+
+
+class Runs:
+    """The run folders below one home, and the runners started from here."""
+
+    def __init__(self, home: str, probe: fence.Probe) -> None:
+        self._home = home
+        self._folder = os.path.join(home, "runs")
+        self.probe = probe
+        self._code = code_folder()
+        self._started: dict[str, subprocess.Popen[bytes]] = {}
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+
+    def path(self, run: object) -> str:
+        """Return the folder of a run, whether it is there or not."""
+        if not isinstance(run, str) or not _RUN.fullmatch(run):
+            raise Refusal(f"{run!r} is no name of a run.")
+        return os.path.join(self._folder, run)
+
+    def existing(self, run: object) -> str:
+        """Return the folder of a run that is there."""
+        path = self.path(run)
+        if not os.path.isdir(path):
+            raise Refusal(f"There is no run {run} on this machine.")
+        return path
+
+    def state(self, run: str) -> Fields:
+        """Return whether a run lives, and how it ended if it did."""
+        path = self.path(run)
+        over = folder.ended(path)
+        return {"run": run, "alive": over is None and folder.alive(path), "exit": over}
+
+    def states(self, runs: list[str] | None = None) -> list[Fields]:
+        """Return the state of each run, or of those named that are there."""
+        names = sorted(os.listdir(self._folder)) if runs is None else runs
+        return [
+            self.state(name)
+            for name in names
+            if _RUN.fullmatch(name) and os.path.isdir(os.path.join(self._folder, name))
+        ]
+
+    # ---- starting
+
+    def start(self, spec: Fields, secrets: dict[str, str] | None = None) -> Fields:
+        """Start a run unless there is one of that id; return its state.
+
+        secrets   variables for the command that must never be written to a disk
+        """
+        run = spec.get("run")
+        path = self.path(run)
+        if not os.path.isdir(path):
+            self._prepare(path, spec)
+        elif folder.ended(path) is not None or self._began(path):
+            return {**self.state(str(run)), "started": False}
+        lock = folder.lock(path)
+        if lock is not None:
+            try:
+                self._spawn(str(run), path, lock, secrets or {})
+            finally:
+                os.close(lock)
+        return {**self.state(str(run)), "started": lock is not None}
+
+    def _prepare(self, path: str, spec: Fields) -> None:
+        """Make the whole folder elsewhere and put it in place at once."""
+        argv = spec.get("argv")
+        if not isinstance(argv, list) or not argv:
+            raise Refusal("A run needs `argv`, the program and its arguments.")
+        rough = os.path.join(self._folder, f".new-{os.path.basename(path)}")
+        shutil.rmtree(rough, ignore_errors=True)
+        os.mkdir(rough, 0o700)
+        view = {**(spec.get("fence") or {}), "home": self._home}
+        if spec.get("desk"):
+            view["read"] = [*view.get("read", ()), *desk_needs(self._code)]
+        whole = {**spec, "protocol": PROTOCOL, "fence": view, "probe": vars(self.probe)}
+        folder.write(os.path.join(rough, "spec.json"), whole)
+        os.mkfifo(os.path.join(rough, "poke"), 0o600)
+        os.rename(rough, path)
+
+    def _began(self, path: str) -> bool:
+        return folder.alive(path) or os.path.exists(os.path.join(path, "out.jsonl"))
+
+    def _spawn(self, run: str, path: str, lock: int, secrets: dict[str, str]) -> None:
+        """Start the runner. (The place for a runner forked from a small process of ours, later.)"""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        said = os.open(os.path.join(path, "runner.err"), flags, 0o600)
+        try:
+            runner = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _BEGIN, self._code, path, str(lock)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                cwd="/",
+                env={k: v for k, v in os.environ.items() if not k.startswith("QUARTERDECK_")},
+                start_new_session=True,
+                pass_fds=[lock],
+            )
+        finally:
+            os.close(said)
+        self._started[run] = runner
+        try:
+            assert runner.stdin is not None
+            with runner.stdin as stdin:
+                stdin.write(json.dumps(secrets).encode("ascii") if secrets else b"")
+        except BrokenPipeError:  # it is gone already; its lock says so
+            return
+
+    # ---- while it runs
+
+    def input(self, run: str, key: str, kind: str, data: Any) -> Fields:
+        """Put an entry into the run's inbox; return whether anybody is there to read it."""
+        path = self.existing(run)
+        if kind not in _KINDS:
+            raise Refusal(f"{kind!r} is no kind of input: {', '.join(_KINDS)}.")
+        if kind == "line" and (not isinstance(data, str) or "\n" in data):
+            raise Refusal("A line of input is one line of text.")
+        if folder.ended(path) is not None or not folder.alive(path):
+            return self.state(run)
+        entry = {"n": key, "k": kind, "d": data}
+        folder.append(path, "in.jsonl", json.dumps(entry).encode("ascii") + b"\n")
+        folder.poke(path)
+        return self.state(run)
+
+    def end(self, run: str, grace_s: float | None = None, line: str = "") -> Fields:
+        """Ask a run to end; one that was never started never will be."""
+        path = self.path(run)
+        if not os.path.isdir(path):
+            os.mkdir(path, 0o700)
+            words = "It was ended before it started."
+            folder.close(path, _how("not started", words), 1)
+            return self.state(run)
+        # One key per grace: the same order again is dropped, a more pressing one is not.
+        return self.input(run, f"end {grace_s}", "end", {"grace_s": grace_s, "line": line})
+
+    def kill(self, run: str) -> Fields:
+        """End a run now, and its runner too if that does not do it. Takes up to some seconds."""
+        path = self.path(run)
+        if not os.path.isdir(path):
+            return self.end(run)
+        self.end(run, 0)
+        until = time.monotonic() + _ENDS_S
+        while folder.alive(path) and time.monotonic() < until:
+            time.sleep(0.01)
+        if folder.alive(path):
+            child = folder.read(os.path.join(path, "child.json")) or {}
+            fence.kill_tree(int(child.get("runner", 0)), str(child.get("runner_started", "")))
+        self.finish(run)
+        return self.state(run)
+
+    def blob(self, run: str, name: str, offset: int, length: int) -> Fields:
+        """Return a part of a long line that was put aside."""
+        path = self.existing(run)
+        if not re.fullmatch(r"[0-9]{1,9}", str(name)):
+            raise Refusal(f"{name!r} is no name of a blob.")
+        try:
+            with open(os.path.join(path, "blobs", str(name)), "rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(0, offset))
+                data = file.read(max(0, min(length, _MAX_BLOB_PART)))
+        except FileNotFoundError:
+            raise Refusal(f"Run {run} has no blob {name}.") from None
+        return {"data": base64.b64encode(data).decode("ascii"), "size": size}
+
+    def remove(self, run: str) -> Fields:
+        """Delete what is kept of a run that is over."""
+        path = self.path(run)
+        if folder.alive(path):
+            raise Refusal(f"Run {run} is still going on.")
+        shutil.rmtree(path, ignore_errors=True)
+        return {"run": run}
+
+    # ---- what others left
+
+    def finish(self, run: str) -> None:
+        """Write the end of a run whose runner is gone, once what it started is ended too."""
+        path = self.path(run)
+        if folder.ended(path) is not None or not os.path.isdir(path):
+            return
+        lock = folder.lock(path)
+        if lock is None:
+            return
+        try:
+            child = folder.read(os.path.join(path, "child.json")) or {}
+            if child:
+                pid = child["child_pid"] if child.get("fenced") else child["pid"]
+                fence.kill_tree(int(pid), str(child.get("started", "")))
+            fence.kill_marked(run)  # also when it fell before it could note whom it started
+            words = "Cut off: the process that kept it is gone."
+            folder.close(path, {**_how("cut off", words), **child})
+        finally:
+            os.close(lock)
+
+    def unfinished(self) -> list[str]:
+        """Return the runs that began, have no end, and whose runner is gone; wake the others."""
+        left: list[str] = []
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            if not _RUN.fullmatch(name) or os.path.exists(os.path.join(path, "exit.json")):
+                continue
+            if folder.alive(path):
+                folder.poke(path)  # the node before us may have fallen before it did
+            elif self._began(path):
+                left.append(name)
+        return left
+
+    def reap(self) -> list[str]:
+        """Return the runs whose runners have ended since we looked."""
+        gone = [run for run, runner in self._started.items() if runner.poll() is not None]
+        for run in gone:
+            del self._started[run]
+        return gone
+
+
+def _how(why: str, words: str) -> Fields:
+    return {"code": None, "signal": None, "why": why, "words": words, "at": round(time.time(), 3)}
+
+
+def code_folder() -> str:
+    """Return the folder that holds our package: unpacked beside the zipped node, or the source."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+
+def desk_needs(code: str) -> list[str]:
+    """Return what the desk needs to be shown in a fence: our code, and a Python from elsewhere."""
+    shown = [code]
+    if not sys.base_prefix.startswith("/usr"):
+        shown.append(os.path.realpath(sys.base_prefix))
+    return shown

@@ -1,0 +1,374 @@
+"""The machine's end of the link: one process, asked over its standard input and output.
+
+    engine <── frames ──> serve ── run.* ──> runs.py      (at once, here)
+                            │     tree.* ──> trees.py     (in a thread: git takes its time)
+                            └── follow ────> follow.py    (pushes as the spools grow)
+
+Who may write is settled by two things. `node.lock` is held by the one node that acts on this home.
+Every link has an **epoch**, a number that grows: the largest one seen stands in `node.epoch`, and
+a node of a smaller one gives the lock up, goes on answering questions, and starts nothing.
+
+The other end is engine/adapters/machines.py; both speak engine/node/link.py. Ends when its
+standard input does; the runs go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, NamedTuple, TypeVar, Union
+
+from engine.node import fence, runs, title
+from engine.node.follow import Follower, Watcher
+from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
+
+AGENTS = ("claude", "codex", "pi", "gemini", "opencode", "ollama")
+_BESIDES = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".cargo/bin")
+
+_TAKE_S = 15.0  # for the node before us to finish what it is writing
+_CLOSE_S = 10.0  # the same, for ourselves, when the link goes
+_FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
+
+Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
+T = TypeVar("T")
+
+
+class Claim:
+    """The right to write on this machine."""
+
+    def __init__(self, home: str) -> None:
+        self._lock_path = os.path.join(home, "node.lock")
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        self._epochs = os.open(os.path.join(home, "node.epoch"), flags, 0o600)
+        self._lock = -1
+        self.epoch = 0
+        self.busy = 0  # orders being carried out that write
+
+    def newest(self) -> int:
+        """Return the largest epoch any link has had here."""
+        try:
+            return int(os.pread(self._epochs, 32, 0) or b"0")
+        except ValueError:  # lost to a power cut: any link is newer
+            return 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether we may write at this moment."""
+        return self._lock >= 0 and self.epoch == self.newest()
+
+    async def take(self, epoch: int) -> None:
+        """Become the node that writes; raises Refusal if there is a newer one, or one as new."""
+        fcntl.flock(self._epochs, fcntl.LOCK_EX)
+        try:
+            newest = self.newest()
+            if epoch < newest:
+                raise Refusal(f"Another link, opened later, has taken over: {newest}, not {epoch}.")
+            os.pwrite(self._epochs, b"%020d" % epoch, 0)
+            os.fsync(self._epochs)
+        finally:
+            fcntl.flock(self._epochs, fcntl.LOCK_UN)
+        self.epoch = epoch
+        until = asyncio.get_running_loop().time() + (_TAKE_S if epoch > newest else 0)
+        while self._lock < 0 and not self._try():
+            if asyncio.get_running_loop().time() >= until:
+                raise Refusal(f"Another node works on this machine: process {self._holder()}.")
+            await asyncio.sleep(0.02)
+
+    def _try(self) -> bool:
+        lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            return False
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        self._lock = lock
+        return True
+
+    def _holder(self) -> str:
+        with open(self._lock_path, encoding="ascii") as file:
+            return file.read().strip() or "unknown"
+
+    def yield_to_newer(self) -> None:
+        """Give the lock up if a later link has come and nothing is being written."""
+        if self._lock >= 0 and not self.busy and self.epoch != self.newest():
+            os.close(self._lock)
+            self._lock = -1
+
+
+class Op(NamedTuple):
+    """One thing a node can be asked for."""
+
+    do: Callable[..., Answer]
+    writes: bool
+
+
+class Node:
+    """What one link's requests are answered from."""
+
+    def __init__(self, home: str, channel: Channel) -> None:
+        self._home = home
+        self._channel = channel
+        self._claim = Claim(home)
+        self._runs = runs.Runs(home, fence.probe())
+        self._watcher = Watcher()
+        self._home_watch = self._watcher.watch(home)
+        self._threads = ThreadPoolExecutor(max_workers=8)
+        self._followers: dict[int, tuple[Follower, asyncio.Task[None]]] = {}
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._writing: set[asyncio.Task[Any]] = set()
+        self._ops: dict[str, Op] = {
+            "hello": Op(self._hello, writes=False),
+            "run.start": Op(self._runs.start, writes=True),
+            "run.follow": Op(self._follow, writes=False),
+            "run.unfollow": Op(self._unfollow, writes=False),
+            "run.ack": Op(self._ack, writes=False),
+            "run.input": Op(self._runs.input, writes=True),
+            "run.end": Op(self._runs.end, writes=True),
+            "run.kill": Op(self._threaded(self._runs.kill), writes=True),
+            "run.list": Op(self._list, writes=False),
+            "run.blob": Op(self._runs.blob, writes=False),
+            "run.remove": Op(self._threaded(self._runs.remove), writes=True),
+        }
+
+    def add(self, name: str, do: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
+        """Answer `name` by `do(home, arguments)`, in a thread."""
+
+        async def answer(**arguments: Any) -> dict[str, Any]:
+            return await self._in_thread(lambda: do(self._home, arguments))
+
+        self._ops[name] = Op(answer, writes=True)
+
+    async def serve(self) -> None:
+        """Answer until the link ends."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGCHLD, self._reap)
+        self._spawn(self._yield_to_newer())
+        while (messages := await self._channel.receive()) is not None:
+            for message in messages:
+                self._spawn(self._answer(message))
+        self._channel.close("the engine has gone")
+        for _, task in self._followers.values():
+            task.cancel()
+        if self._writing:
+            await asyncio.wait(self._writing, timeout=_CLOSE_S)
+
+    # ---- requests
+
+    async def _answer(self, message: Message) -> None:
+        number = message.get("id")
+        try:
+            reply = {"id": number, "ok": await self._perform(message)}
+        except (Refusal, TypeError) as error:  # TypeError: arguments the order does not have
+            reply = {"id": number, "no": str(error)}
+        except _FAILURES as error:
+            reply = {"id": number, "failed": f"{type(error).__name__}: {error}"}
+        if number is None:
+            return
+        try:
+            await self._channel.send(reply)
+        except ConnectionError:
+            return
+        except ValueError as error:
+            await self._channel.send({"id": number, "no": f"The answer cannot be sent: {error}"})
+
+    async def _perform(self, message: Message) -> dict[str, Any]:
+        name, arguments = message.get("op"), message.get("args") or {}
+        op = self._ops.get(str(name))
+        if op is None:
+            raise Refusal(f"This machine's node knows no {name!r}.")
+        if not isinstance(arguments, dict):
+            raise Refusal(f"{name} needs its arguments by name.")
+        if not op.writes:
+            return await _settled(op.do(**arguments))
+        if not self._claim.holds:
+            raise Refusal("This link may only read: another one, opened later, acts here.")
+        with self._acting():
+            return await _settled(op.do(**arguments))
+
+    async def _hello(self, protocol: int, epoch: int | None = None) -> dict[str, Any]:
+        """Say what this machine is; with an epoch, become the node that writes here."""
+        if protocol != PROTOCOL:
+            raise Refusal(f"This node speaks protocol {PROTOCOL}, not {protocol}.")
+        may_not = "no epoch was named"
+        if epoch is not None:
+            try:
+                await self._claim.take(epoch)
+                may_not = ""
+            except Refusal as error:
+                may_not = str(error)
+        if not may_not:
+            for run in self._runs.unfinished():
+                self._spawn(self._look(run))
+        return {
+            "protocol": PROTOCOL,
+            "node": os.path.basename(runs.code_folder()),
+            "epoch": self._claim.newest(),
+            "writes": not may_not,
+            "may_not": may_not,
+            "git": await self._in_thread(_git_version),
+            **self._about(),
+        }
+
+    def _about(self) -> dict[str, Any]:
+        probe, user_home, code = self._runs.probe, os.path.expanduser("~"), runs.code_folder()
+        return {
+            "fenced": probe.fenced,
+            "nesting": probe.nesting,
+            "why": probe.describe(),
+            "root": os.geteuid() == 0,
+            "system": f"{platform.system()} {platform.machine()}",
+            "python": platform.python_version(),
+            "agents": agents(),
+            "home": self._home,
+            "user_home": user_home,
+            "path": os.environ.get("PATH", os.defpath),
+            "toolchains": list(fence.toolchains(user_home)),
+            "desk": [sys.executable, "-I", "-S", code, "desk"],
+            "rehearse": [sys.executable, "-I", "-S", code, "rehearse"],
+        }
+
+    def _list(self, runs: list[str] | None = None) -> dict[str, Any]:
+        return {"runs": self._runs.states(runs)}
+
+    def _follow(self, run: str, offset: int, follow: int) -> dict[str, Any]:
+        path = self._runs.existing(run)
+        follower = Follower(path, run, follow, offset)
+        task = self._spawn(self._following(follower))
+        self._unfollow(follow)
+        self._followers[follow] = (follower, task)
+        return self._runs.state(run)
+
+    async def _following(self, follower: Follower) -> None:
+        try:
+            await follower.follow(self._watcher, self._channel.send, self._look)
+        except ConnectionError:
+            return
+
+    def _unfollow(self, follow: int) -> dict[str, Any]:
+        if follow in self._followers:
+            self._followers.pop(follow)[1].cancel()
+        return {}
+
+    def _ack(self, follow: int, offset: int) -> dict[str, Any]:
+        if follow in self._followers:
+            self._followers[follow][0].take(offset)
+        return {}
+
+    # ---- what goes on beside them
+
+    async def _look(self, run: str) -> None:
+        """Write the end of a run whose runner is gone, if that is ours to do."""
+        if not self._claim.holds:
+            return
+        with self._acting():
+            await self._in_thread(lambda: self._runs.finish(run))
+
+    @contextlib.contextmanager
+    def _acting(self) -> Iterator[None]:
+        """Hold the claim while this task writes, even if a later link wants it meanwhile."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._claim.busy += 1
+        self._writing.add(task)
+        try:
+            yield
+        finally:
+            self._writing.discard(task)
+            self._claim.busy -= 1
+            self._claim.yield_to_newer()
+
+    def _reap(self) -> None:
+        for run in self._runs.reap():
+            self._spawn(self._look(run))
+
+    async def _yield_to_newer(self) -> None:
+        while True:
+            await self._watcher.wait(self._home_watch)
+            self._home_watch.changed.clear()
+            self._claim.yield_to_newer()
+
+    def _threaded(self, do: Callable[..., dict[str, Any]]) -> Callable[..., Answer]:
+        async def answer(**arguments: Any) -> dict[str, Any]:
+            return await self._in_thread(lambda: do(**arguments))
+
+        return answer
+
+    async def _in_thread(self, do: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, do)
+
+    def _spawn(self, work: Any) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            # Nothing we know how to go on from. The engine dials again, and the runs do not care.
+            asyncio.get_running_loop().call_exception_handler(
+                {"message": "a request broke the node", "exception": task.exception()}
+            )
+            os._exit(70)
+
+
+async def _settled(answer: Answer) -> dict[str, Any]:
+    return answer if isinstance(answer, dict) else await answer
+
+
+def _git_version() -> str:
+    try:
+        said = subprocess.run(
+            ["git", "--version"], capture_output=True, text=True, timeout=20, check=False
+        ).stdout
+    except FileNotFoundError:
+        return ""
+    return said.strip()
+
+
+def agents() -> dict[str, str]:
+    """Return the agents' commands found on this machine, by name."""
+    home = os.path.expanduser("~")
+    places = [os.environ.get("PATH", os.defpath)]
+    places += [os.path.join(home, place) for place in _BESIDES]
+    found = {name: shutil.which(name, path=os.pathsep.join(places)) for name in AGENTS}
+    return {name: path for name, path in found.items() if path}
+
+
+async def _serve(home: str) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=1024 * 1024)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    transport, protocol = await loop.connect_write_pipe(
+        asyncio.streams.FlowControlMixin, sys.stdout.buffer
+    )
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+    try:
+        await Node(home, Channel(reader, writer)).serve()
+    except Garbled as error:
+        print(f"quarterdeck-node: {error}", file=sys.stderr)
+
+
+def main(home: str) -> None:
+    """Serve one link on standard input and output, then end at once.
+
+    What a thread still does is cut off there, as by a kill: whatever it is can bear that.
+    """
+    title.show(f"quarterdeck-node {home}")
+    os.umask(0o077)
+    home = os.path.realpath(home)
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    asyncio.run(_serve(home))
+    sys.stderr.flush()
+    os._exit(0)
