@@ -134,6 +134,7 @@ class Judge(Effect, frozen=True):
     goal: str
     project: str
     review: str
+    head: str
     base_commit: str
     check: str = ""
     setup: str = ""

@@ -391,9 +391,10 @@ class SessionOpened(Event, frozen=True):
     preface: str
     prompt: str
     piece: str = ""
-    machine: str = "here"
+    machine: str = ""  # "" = any
     number: int = 0
     title: str = ""
+    setup: str = ""  # the allowed command that readies a fresh tree
 
 
 class Prompted(Event, frozen=True):

@@ -153,7 +153,7 @@ def _merged(now: Landing, entry: Entry, event: Merged) -> Step:
 def _check(now: Landing, entry: Entry) -> Step:
     checking = replace(entry, stage=Stage.CHECKING)
     check = Check(
-        run=f"check-{entry.piece}-{entry.merged[:12]}-{entry.tries}-{entry.unjudged}",
+        run=check_run(entry),
         project=entry.project,
         commit=entry.merged,
         command=entry.check,
@@ -163,6 +163,11 @@ def _check(now: Landing, entry: Entry) -> Step:
         session=entry.session,
     )
     return _with(now, checking), (check,)
+
+
+def check_run(entry: Entry) -> str:
+    """The id of the check that runs for an entry: another one for each try."""
+    return f"check-{entry.piece}-{entry.merged[:12]}-{entry.tries}-{entry.unjudged}"
 
 
 def _checked(now: Landing, entry: Entry, verdict: CheckVerdict) -> Step:

@@ -152,5 +152,6 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         number=piece.number,
         title=piece.title,
         machine=piece.machine,
+        setup=now.command("setup"),
     )
     return Tell(stream=f"session/{piece.session}", event=opened)

@@ -86,12 +86,14 @@ def _put(now: Goal, event: ReviewPut) -> Step:
         ship=event.ship,
         stage=ReviewStage.JUDGING,
         summary=event.summary,
+        head=now.head,
         put_at=event.at,
     )
     judge = Judge(
         goal=now.id,
         project=now.project,
         review=event.review,
+        head=now.head,
         base_commit=now.base_commit,
         check=now.command("check"),
         setup=now.command("setup"),

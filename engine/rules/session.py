@@ -13,9 +13,9 @@ and ends runs; fleet.py gives places; goal.py hears how turns end.
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable
 from enum import StrEnum
+from uuid import UUID
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -128,6 +128,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     piece: str = ""
     number: int = 0
     title: str = ""
+    setup: str = ""
     wants: str = ""  # machine, "" = any
     machine: str = ""
     where: str = ""  # why it runs there, or why it waits
@@ -259,6 +260,7 @@ def _open(now: Session, event: SessionOpened) -> Step:
         piece=event.piece,
         number=event.number,
         title=event.title,
+        setup=event.setup,
         wants=event.machine,
         agent_session=_uuid(seed),
         queue=(Line(event.prompt, "goal"), *now.queue),
@@ -268,7 +270,7 @@ def _open(now: Session, event: SessionOpened) -> Step:
 
 def _uuid(seed: str) -> str:
     """A version 4 shaped id: agents insist on one, and a rule may not draw lots."""
-    return str(uuid.UUID(bytes=hashlib.sha256(seed.encode()).digest()[:16], version=4))
+    return str(UUID(bytes=hashlib.sha256(seed.encode()).digest()[:16], version=4))
 
 
 def _next(now: Session) -> Step:
@@ -312,6 +314,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         prompt=prompt,
         agent_session=now.agent_session,
         resume=now.resumable,
+        setup=now.setup,
     )
     return starting, (start,)
 

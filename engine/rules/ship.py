@@ -155,7 +155,7 @@ def _taken(now: Ship, event: ShipTaken) -> Result:
     if not now.check:
         return replace(taken, stage=Stage.READY, summary="the project has no check"), ()
     check = Check(
-        run=f"check-{now.id}-{event.commit[:12]}-{now.rounds}",
+        run=check_run(taken),
         project=now.project,
         commit=event.commit,
         command=now.check,
@@ -164,6 +164,11 @@ def _taken(now: Ship, event: ShipTaken) -> Result:
         about=now.id,
     )
     return replace(taken, stage=Stage.CHECKING), (check,)
+
+
+def check_run(now: Ship) -> str:
+    """The id of the check that runs: another one for each Proceed."""
+    return f"check-{now.id}-{now.commit[:12]}-{now.rounds}"
 
 
 def _checked(now: Ship, verdict: CheckVerdict) -> Result:

@@ -1,0 +1,248 @@
+"""The desk: what a lead or worker asks of us -> an event for a rule, or an answer at once.
+
+What changes something is an event (the rule decides, and answers by the effect ReplyDesk); what only
+reads is answered here. The tools and their arguments are listed in engine/node/desk.py, which looks
+the arguments over before they leave the agent; here they are looked over again, since a fence's
+inside is nobody to trust. Neighbours: engine/adapters/runs.py brings the calls, board.py the status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from engine import board
+from engine.adapters.hub import Hub
+from engine.rules import ask as ask_rule
+from engine.rules import news, plan
+from engine.rules.events import (
+    Answered,
+    AnyEvent,
+    AskRaised,
+    PieceRetried,
+    PieceStopped,
+    PlanProposed,
+    PlanStarted,
+    ReviewPut,
+    WorkerDone,
+    WorkerMessaged,
+)
+from engine.rules.goal_state import Goal
+from engine.rules.session import Session
+from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
+from stores.ledger import Ledger
+
+DIFF_SHOWN = 60_000  # characters of a diff an agent is handed
+
+Events = Sequence[tuple[str, AnyEvent]]
+Arguments = Mapping[str, Any]
+
+
+class _ProposePlan(Struct, forbid_unknown_fields=True):
+    summary: str
+    pieces: tuple[PieceDraft, ...]
+
+
+class _Piece(Struct, forbid_unknown_fields=True):
+    piece: int
+    text: str = ""
+    why: str = ""
+    model: str = ""
+    note: str = ""
+
+
+class _Diff(Struct, forbid_unknown_fields=True):
+    piece: int = 0
+    path: str = ""
+
+
+class _Review(Struct, forbid_unknown_fields=True):
+    summary: str
+
+
+class _Done(Struct, forbid_unknown_fields=True):
+    summary: str = ""
+
+
+class _AskOwner(Struct, forbid_unknown_fields=True):
+    question: str
+    options: tuple[str, ...] = ()
+    kind: str = "question"
+    amount_usd: float = 0.0
+
+
+class _Answer(Struct, forbid_unknown_fields=True):
+    ask: str
+    decision: str
+    text: str = ""
+
+
+class _Nothing(Struct):
+    pass
+
+
+LEADS = {
+    "propose_plan": _ProposePlan,
+    "start_plan": _Nothing,
+    "status": _Nothing,
+    "diff": _Diff,
+    "message_worker": _Piece,
+    "stop_worker": _Piece,
+    "retry_piece": _Piece,
+    "put_for_review": _Review,
+    "ask_owner": _AskOwner,
+    "answer": _Answer,
+}
+WORKERS = {"done": _Done, "ask_owner": _AskOwner}
+
+
+class Desk:
+    """Answers the calls of every session's desk."""
+
+    def __init__(self, ledger: Ledger, hub: Hub, world: Callable[[], board.World]) -> None:
+        self._ledger = ledger
+        self._hub = hub
+        self._world = world
+
+    async def __call__(
+        self, session: Session, call: str, tool: str, arguments: dict[str, Any]
+    ) -> Events | str:
+        """Return the events a call is, each for its stream, or the words that answer it."""
+        tools = LEADS if session.role is Role.LEAD else WORKERS
+        shape = tools.get(tool)
+        if shape is None:
+            return f"There is no tool {tool} for you. Yours: {', '.join(tools)}."
+        try:
+            asked: Any = msgspec.convert(arguments, shape)
+        except msgspec.ValidationError as error:
+            return f"{tool}: {error}"
+        goal = self._world().get(f"goal/{session.goal}")
+        if not isinstance(goal, Goal):
+            return "Your goal is not there any more; end your turn."
+        return await self._carry(session, goal, call, tool, asked)
+
+    async def _carry(
+        self, session: Session, goal: Goal, call: str, tool: str, asked: Any
+    ) -> Events | str:
+        to = goal.stream
+        match tool:
+            case "propose_plan":
+                return [(to, await self._plan(asked, call))]
+            case "start_plan":
+                return [(to, PlanStarted(plan=goal.plan, by="lead", call=call))]
+            case "status":
+                return self._status(goal)
+            case "diff":
+                return await self._diff(goal, asked)
+            case "message_worker":
+                told = WorkerMessaged(piece=str(asked.piece), text=asked.text, call=call)
+                return [(to, told)]
+            case "stop_worker":
+                return [(to, PieceStopped(piece=str(asked.piece), why=asked.why, call=call))]
+            case "retry_piece":
+                again = PieceRetried(
+                    piece=str(asked.piece), model=asked.model, note=asked.note, call=call
+                )
+                return [(to, again)]
+            case "put_for_review":
+                review = await self._id("r")
+                ship = await self._id("sh")
+                return [(to, ReviewPut(review=review, ship=ship, summary=asked.summary, call=call))]
+            case "done":
+                return [(to, WorkerDone(session=session.id, summary=asked.summary, call=call))]
+            case "answer":
+                return self._answer(goal, asked)
+            case _:
+                return [(session.stream, await self._ask(session, asked, call))]
+
+    async def _id(self, kind: str) -> str:
+        (number,) = await self._ledger.take(kind)
+        return f"{kind}-{number}"
+
+    async def _plan(self, asked: _ProposePlan, call: str) -> PlanProposed:
+        count = len(asked.pieces)
+        pieces = await self._ledger.take("p", max(count, 1))
+        sessions = await self._ledger.take("s", max(count, 1))
+        return PlanProposed(
+            plan=await self._id("pl"),
+            summary=asked.summary,
+            pieces=asked.pieces,
+            call=call,
+            piece_ids=tuple(f"p-{number}" for number in pieces[:count]),
+            session_ids=tuple(f"s-{number}" for number in sessions[:count]),
+        )
+
+    async def _ask(self, session: Session, asked: _AskOwner, call: str) -> AskRaised:
+        kinds = {
+            "spend": f"wants to spend ${asked.amount_usd:.2f}",
+            "account": "needs an account",
+            "irreversible": "wants to do what cannot be undone",
+        }
+        header = kinds.get(asked.kind, "")
+        question = Question(asked.question, header=header, options=asked.options)
+        return AskRaised(
+            run=session.run,
+            ask=await self._id("a"),
+            request="",
+            kind=AskKind.QUESTION,
+            title=asked.question,
+            detail=asked.question,
+            questions=(question,),
+            call=call,
+        )
+
+    def _answer(self, goal: Goal, asked: _Answer) -> Events | str:
+        """A lead may answer its own workers' questions; all else is the owner's alone."""
+        ask = self._world().get(f"ask/{asked.ask}")
+        if not isinstance(ask, ask_rule.Ask) or ask.goal != goal.id:
+            return f"There is no ask {asked.ask} among your workers."
+        if ask.teller == f"session/{goal.session}":
+            return "That is your own question: the owner answers it."
+        if asked.decision == "pass_on":
+            return "It is with the owner."
+        if asked.decision != "answer" or ask.kind is not AskKind.QUESTION:
+            return "Only the owner decides that; it is with them."
+        event = Answered(decision=Decision.ANSWER, by="its lead", text=asked.text)
+        return [(f"ask/{asked.ask}", event)]
+
+    def _status(self, goal: Goal) -> str:
+        """Where everything stands, as plain lines."""
+        lines = [
+            f"goal {goal.id}: {goal.stage.value if goal.stage else 'new'}, branch {goal.branch}"
+        ]
+        lines.append(f"plan: {goal.plan_stage.value}")
+        for piece in goal.pieces:
+            waits = plan.waits_for(piece, goal.pieces) if piece.stage is plan.Stage.WAITING else ""
+            after = f", waits for {waits}" if waits else ""
+            why = f": {piece.why}" if piece.why else ""
+            lines.append(
+                f'{piece.number}. "{piece.title}" {piece.stage.value}, attempt {piece.attempt}'
+                f"{after}{why}"
+            )
+        for stream, ask in self._world().items():
+            if (
+                stream.startswith("ask/")
+                and isinstance(ask, ask_rule.Ask)
+                and ask.goal == goal.id
+                and ask.stage is ask_rule.Stage.OPEN
+            ):
+                lines.append(f"waits for the owner: {ask.id} {ask.kind.value} of {ask.who}")
+        review = goal.review
+        if review.id:
+            lines.append(f"review {review.id}: {review.stage.value}")
+        return "\n".join(lines)
+
+    async def _diff(self, goal: Goal, asked: _Diff) -> str:
+        base, head = goal.base_commit, goal.head
+        if asked.piece:
+            piece = next((piece for piece in goal.pieces if piece.number == asked.piece), None)
+            if piece is None or not piece.commit:
+                return f"Piece {asked.piece} has brought no commit in yet."
+            base, head = piece.base, piece.commit
+        text = await self._hub.diff(goal.project, base, head, asked.path or None)
+        if len(text) > DIFF_SHOWN:
+            text = f"{text[:DIFF_SHOWN]}\n… cut: ask for one `path` at a time."
+        return news.foreign_whole(text or "No difference.", "diff")

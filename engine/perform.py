@@ -1,0 +1,383 @@
+"""Effects -> adapters: what each order of a rule means outside, and the events that come of it.
+
+One `match`, so that any effect is one hop from who does it: git to engine/adapters/hub.py, runs and
+checks to engine/adapters/runs.py, trees to the machine's node. Every order may come again under the
+same id after a crash, and finds its work done. What the outside refuses for good becomes `GaveUp` of
+the stream that asked; what does not answer is raised as Unavailable, and the loop asks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from engine.adapters import settings
+from engine.adapters.hub import Hub
+from engine.adapters.machines import Machine, NodeRefused
+from engine.adapters.runs import Followed, Runs
+from engine.board import World
+from engine.errors import Refused, Unavailable
+from engine.rules import landing, names, ship
+from engine.rules.effects import (
+    AnswerRun,
+    AnyEffect,
+    Check,
+    CloseRun,
+    Collect,
+    InterruptRun,
+    Judge,
+    KeepTree,
+    Land,
+    Merge,
+    Push,
+    ReadBase,
+    ReplyDesk,
+    StartRun,
+    TakeRemote,
+    TidyBranch,
+    Watch,
+)
+from engine.rules.events import (
+    AnyEvent,
+    BaseChecked,
+    BaseRead,
+    Checked,
+    GaveUp,
+    Landed,
+    Merged,
+    PieceCollected,
+    PushDone,
+    ReviewJudged,
+    RunQuiet,
+    ShipChecked,
+    ShipTaken,
+)
+from engine.rules.goal_state import Goal, ReviewStage
+from engine.rules.landing import Landing
+from engine.rules.project import Project
+from engine.rules.session import Session
+from engine.rules.ship import Ship
+from engine.rules.words import CheckVerdict, Collected
+
+Events = Sequence[tuple[str, AnyEvent]]
+
+NO_CHECK = CheckVerdict(passed=True, ran=False, summary="no check")
+
+
+class Performer:
+    """Acts for the loop."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        runs: Runs,
+        machines: Mapping[str, Machine],
+        ids: Callable[[str], object],
+        world: Callable[[], World],
+    ) -> None:
+        self._hub = hub
+        self._runs = runs
+        self._machines = machines
+        self._world = world
+
+    async def __call__(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:
+        """Do what is ordered and return the events that came of it."""
+        try:
+            return await self._do(effect_id, effect)
+        except Refused as no:
+            about = getattr(effect, "piece", "") or getattr(effect, "run", "")
+            gave_up = GaveUp(effect=type(effect).__name__, why=no.sentence, about=about)
+            return [(stream, gave_up)]
+
+    async def _do(self, effect_id: int, effect: AnyEffect) -> Events:
+        match effect:
+            case ReadBase():
+                return await self._read_base(effect)
+            case Collect():
+                return await self._collect(effect)
+            case Merge():
+                return await self._merge(effect)
+            case Land():
+                return await self._land(effect)
+            case Judge():
+                return await self._judge(effect)
+            case TakeRemote():
+                return await self._take_remote(effect)
+            case Push():
+                return await self._push(effect)
+            case TidyBranch():
+                await self._hub.tidy(effect.project, effect.branch, effect.landed_in)
+                return []
+            case KeepTree():
+                return await self._keep_tree(effect)
+            case Check():
+                return await self._runs.check(effect)
+            case StartRun():
+                return await self._runs.start(effect)
+            case AnswerRun():
+                return await self._runs.answer(effect_id, effect)
+            case ReplyDesk():
+                return await self._runs.reply(effect)
+            case InterruptRun():
+                return await self._runs.interrupt(effect_id, effect)
+            case CloseRun():
+                return await self._runs.close(effect)
+            case Watch(run=run, session=session):
+                quiet = RunQuiet(run=run, silent_s=self._runs.silent_s(run))
+                return [(f"session/{session}", quiet)]
+            case _:
+                raise TypeError(f"the loop performs {type(effect).__name__} itself")
+
+    # ------------------------------------------------------------ what is needed to know
+
+    def _project(self, name: str) -> Project:
+        project = self._world().get(f"project/{name}")
+        if not isinstance(project, Project):
+            raise Refused(f"There is no project {name}.")
+        return project
+
+    def _goal(self, goal_id: str) -> Goal:
+        goal = self._world().get(f"goal/{goal_id}")
+        if not isinstance(goal, Goal):
+            raise Refused(f"There is no goal {goal_id}.")
+        return goal
+
+    def _machine(self, name: str) -> Machine:
+        machine = self._machines.get(name)
+        if machine is None:
+            raise Unavailable(f"{name}: no such machine")
+        return machine
+
+    def _target(self, goal_id: str, project: Project) -> tuple[str, str]:
+        """Where a goal is pushed: the address, and the branch there."""
+        if project.push_url:
+            return project.push_url, self._goal(goal_id).base
+        return project.source, names.shipped_branch(goal_id)
+
+    # ------------------------------------------------------------ git
+
+    async def _read_base(self, effect: ReadBase) -> Events:
+        project = self._project(effect.project)
+        base_commit = await self._hub.bring(effect.project, project.source, effect.base)
+        branch = await self._hub.begin(effect.project, effect.goal, base_commit, effect.title)
+        found = await settings.read(self._hub, effect.project, base_commit)
+        asks = [await self._runs.new_id("a") for _ in found.commands]
+        read = BaseRead(
+            base_commit=base_commit,
+            branch=branch,
+            commands=found.commands,
+            asks=tuple(asks),
+            settings_from=found.path,
+            note=found.note,
+        )
+        return [(f"goal/{effect.goal}", read)]
+
+    async def _collect(self, effect: Collect) -> Events:
+        machine = self._machine(effect.machine)
+        stream = f"goal/{effect.goal}"
+        try:
+            answer = await machine.call(
+                "tree.collect",
+                project=effect.project,
+                session=effect.session,
+                branch=effect.branch,
+                base=effect.base,
+            )
+        except NodeRefused as no:
+            failed = Collected(failure=no.sentence)
+            return [(stream, PieceCollected(piece=effect.piece, found=failed))]
+        found = Collected(
+            head=answer["head"],
+            commits=int(answer["commits"]),
+            dirty=tuple(answer["dirty"]),
+            failure=answer.get("failure", ""),
+        )
+        if found.commits and not found.dirty and not found.failure:
+            taken = await self._hub.collect(
+                effect.project,
+                effect.piece,
+                effect.branch,
+                answer["upload_pack"],
+                answer["tree"],
+                found.head,
+            )
+            if taken.failure:
+                found = Collected(failure=taken.failure)
+        return [(stream, PieceCollected(piece=effect.piece, found=found))]
+
+    async def _merge(self, effect: Merge) -> Events:
+        branch = self._goal(effect.goal).branch
+        message = f"Land {effect.title}\n"
+        made = await self._hub.merge(effect.project, branch, effect.commit, message)
+        failure, conflict = made.failure, bool(made.conflict_paths)
+        if conflict:
+            failure = f"conflict in {', '.join(made.conflict_paths[:10])}"
+        merged = Merged(
+            piece=effect.piece,
+            commit=made.commit,
+            onto=made.onto,
+            failure=failure,
+            conflict=conflict,
+        )
+        return [(f"landing/{effect.goal}", merged)]
+
+    async def _land(self, effect: Land) -> Events:
+        branch = self._goal(effect.goal).branch
+        done = await self._hub.land(effect.project, branch, effect.commit, effect.onto)
+        head = effect.commit if done else await self._hub.head(effect.project, branch)
+        landed = Landed(piece=effect.piece, commit=effect.commit, head=head, moved=not done)
+        return [(f"landing/{effect.goal}", landed)]
+
+    async def _judge(self, effect: Judge) -> Events:
+        if effect.check:
+            check = Check(
+                run=judge_run(effect.review, effect.head),
+                project=effect.project,
+                commit=effect.head,
+                command=effect.check,
+                setup=effect.setup,
+                teller=f"goal/{effect.goal}",
+                about=effect.review,
+            )
+            return await self._runs.check(check)
+        return await self._judged(effect.goal, effect.review, NO_CHECK)
+
+    async def _judged(self, goal_id: str, review: str, verdict: CheckVerdict) -> Events:
+        goal = self._goal(goal_id)
+        base, head = goal.base_commit, goal.review.head
+        judged = ReviewJudged(
+            review=review,
+            head=head,
+            stats=await self._hub.stats(goal.project, base, head),
+            verdict=verdict,
+            risks=await self._hub.risks(goal.project, base, head),
+        )
+        return [(goal.stream, judged)]
+
+    async def _take_remote(self, effect: TakeRemote) -> Events:
+        project = self._project(effect.project)
+        url, branch = self._target(effect.goal, project)
+        message = f"Take {branch} in\n"
+        taken = await self._hub.take_remote(effect.project, url, branch, effect.head, message)
+        failure = taken.failure
+        if taken.conflict_paths:
+            listed = ", ".join(taken.conflict_paths[:10])
+            failure = f"{branch} moved, and what is new there conflicts in {listed}"
+        event = ShipTaken(
+            remote_head=taken.remote_head,
+            commit=taken.commit,
+            moved=taken.moved,
+            failure=failure,
+        )
+        return [(f"ship/{effect.goal}", event)]
+
+    async def _push(self, effect: Push) -> Events:
+        project = self._project(effect.project)
+        url, branch = self._target(effect.goal, project)
+        pushed = await self._hub.push(effect.project, url, branch, effect.commit, effect.expected)
+        done = PushDone(
+            commit=effect.commit,
+            where=pushed.where,
+            landed=pushed.landed,
+            moved=pushed.moved,
+            words=pushed.words,
+        )
+        return [(f"ship/{effect.goal}", done)]
+
+    async def _keep_tree(self, effect: KeepTree) -> Events:
+        session = self._world().get(f"session/{effect.session}")
+        if isinstance(session, Session) and session.live:
+            raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
+        try:
+            await self._machine(effect.machine).call(
+                "tree.keep", project=effect.project, session=effect.session
+            )
+        except NodeRefused:  # it never had a tree
+            return []
+        return []
+
+    # ------------------------------------------------------------ checks that ended
+
+    async def judged(self, followed: Followed, verdict: CheckVerdict) -> Events:
+        """Turn a check's verdict into the event its teller understands."""
+        kind, _, name = followed.stream.partition("/")
+        if kind == "landing":
+            checked = Checked(piece=followed.about, commit=followed.commit, verdict=verdict)
+            return [(followed.stream, checked)]
+        if kind == "ship":
+            return [(followed.stream, ShipChecked(commit=followed.commit, verdict=verdict))]
+        if followed.about == "base":
+            return [(followed.stream, BaseChecked(verdict=verdict))]
+        return await self._judged(name, followed.about, verdict)
+
+
+def judge_run(review: str, head: str) -> str:
+    """The id of the check that judges a review."""
+    return f"check-{review}-{head[:12]}"
+
+
+def waited_for(world: World) -> list[Followed]:
+    """Every run somebody waits for, as their states tell: what to follow after a start."""
+    found: list[Followed] = []
+    for stream, state in world.items():
+        match state:
+            case Session() if state.live:
+                found.append(
+                    Followed(
+                        run=state.run,
+                        stream=stream,
+                        machine=state.machine,
+                        session=state.id,
+                        agent=state.account.agent,
+                    )
+                )
+            case Landing(current=entry) if entry and entry.stage is landing.Stage.CHECKING:
+                found.append(
+                    Followed(
+                        run=landing.check_run(entry),
+                        stream=stream,
+                        project=entry.project,
+                        about=entry.piece,
+                        commit=entry.merged,
+                        warm=entry.session,
+                    )
+                )
+            case Ship() if state.stage is ship.Stage.CHECKING:
+                found.append(
+                    Followed(
+                        run=ship.check_run(state),
+                        stream=stream,
+                        project=state.project,
+                        about=state.id,
+                        commit=state.commit,
+                    )
+                )
+            case Goal():
+                found.extend(_of_goal(stream, state))
+            case _:
+                pass
+    return found
+
+
+def _of_goal(stream: str, goal: Goal) -> list[Followed]:
+    found: list[Followed] = []
+    if goal.live and goal.settled and goal.command("check") and goal.base_verdict is None:
+        found.append(
+            Followed(
+                run=f"check-{goal.id}-{goal.base_commit[:12]}-base",
+                stream=stream,
+                project=goal.project,
+                about="base",
+                commit=goal.base_commit,
+            )
+        )
+    if goal.review.stage is ReviewStage.JUDGING and goal.command("check"):
+        found.append(
+            Followed(
+                run=judge_run(goal.review.id, goal.review.head),
+                stream=stream,
+                project=goal.project,
+                about=goal.review.id,
+                commit=goal.review.head,
+            )
+        )
+    return found
