@@ -9,19 +9,27 @@
 Knows no Telegram: outbox.py does the sending, text.py the words, engine.api brings the changes.
 """
 
-import logging
 from collections.abc import AsyncIterator
 from datetime import tzinfo
 from typing import Protocol
 
-from engine.api import Gone, Ready
-
 from bot import text
 from bot.outbox import Outbox, Say, Wanted, Weight, packed
-from engine.views import AnyCard, Card, Note, SessionCard
+from engine.api import Gone, Ready
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    CommandCard,
+    Note,
+    PermissionCard,
+    QuestionCard,
+    SessionCard,
+    WhereCard,
+)
 from stores.cards import CardStore
 
-log = logging.getLogger(__name__)
+ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, WhereCard)
+STALE_S = 86400.0
 
 
 class Changes(Protocol):
@@ -54,8 +62,6 @@ class Cards:
     async def take(self, change: AnyCard | Note | Gone | Ready) -> None:
         """Take one change up."""
         match change:
-            case Card():
-                self._show(change)
             case Note():
                 await self._note(change)
             case Gone():
@@ -63,6 +69,8 @@ class Cards:
                 self._outbox.strip(change.id)
             case Ready():
                 self._settle()
+            case _:
+                self._show(change)
 
     def goal_of(self, card: str) -> str:
         found = self.live.get(card)
@@ -71,6 +79,8 @@ class Cards:
     def _show(self, card: AnyCard) -> None:
         self.live[card.id] = card
         self._since_connected.add(card.id)
+        if self._stale(card):
+            return
         if isinstance(card, SessionCard):
             self._outbox.titles[card.id] = card.title
         self._outbox.show(
@@ -85,6 +95,14 @@ class Cards:
                 weight=self._weight(card),
             )
         )
+
+    def _stale(self, card: AnyCard) -> bool:
+        """Return whether a card never shown has nothing to say any more: it was settled unseen."""
+        if not card.decided or card.id in self._outbox.shown:
+            return False
+        if isinstance(card, ASKS):
+            return True
+        return self._outbox.wall() - max(card.at, card.decided_at) > STALE_S
 
     def _weight(self, card: AnyCard) -> Weight:
         shown = self._outbox.shown.get(card.id)

@@ -86,6 +86,8 @@ LABELS = {
     "was_no_secret": "It was no secret",
 }
 GREEN = frozenset({"allow", "approve", "push", "ship", "start"})
+# What may still be pressed once all is decided: it only shows something.
+READING = frozenset({"diff", "peek"})
 RED = frozenset({"drop", "stop", "stop_all"})
 
 # What a phone shows of a label before it cuts: a whole row, and one of several beside each other.
@@ -460,11 +462,11 @@ def _waits(waits: Iterable[Wait], sheet: _Sheet, zone: tzinfo | None) -> None:
 
 def _rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
     """Return the keyboard: an option a row, other verbs side by side."""
-    if card.decided:
-        return ()
     rows: list[tuple[Button, ...]] = []
     plain: list[Button] = []
     for verb in card.buttons:
+        if card.decided and verb not in READING:
+            continue
         if verb.startswith("option-"):
             rows.append((Button(one_line(_option(card, verb), LONG_LABEL), verb),))
         else:
@@ -615,6 +617,13 @@ def said(sentence: str) -> Words:
 def _parts(sheet: Builder) -> list[Words]:
     return [Words(part) for part in split(sheet.done(), ROOM)]
 
+
+PROMPTS = {
+    "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
+    "answer": ("Your answer? Reply to this message.", "It goes to who asked"),
+    "send_back": ("What should it do otherwise? Reply to this message.", "It goes to the worker"),
+    "new": ("What is the goal? Reply to this message.", "A lead plans it first"),
+}
 
 HELP = """\
 Give a goal: /new, or just write it here. A lead plans it and waits for your Start.

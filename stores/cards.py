@@ -45,10 +45,12 @@ class Line(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """An update that was heard and is not handled yet."""
+    """An update that was heard and is not handled yet; `lives`: starts that found it so."""
 
     update_id: int
+    at: float
     joined: int | None
+    lives: int
     sealed: bytes
 
 
@@ -194,9 +196,17 @@ class CardStore:
 
         return await self._database.write(work, what="heard")
 
-    async def unhandled(self) -> list[Entry]:
-        rows = await self._database.fetch("SELECT update_id, joined, sealed FROM inbox ORDER BY 1")
-        return [Entry(*row) for row in rows]
+    async def left_over(self) -> list[Entry]:
+        """Return what an earlier start left unhandled, and count this start before it is tried."""
+
+        def work(connection: sqlite3.Connection) -> list[Entry]:
+            connection.execute("UPDATE inbox SET lives = lives + 1")
+            rows = connection.execute(
+                "SELECT update_id, at, joined, lives, sealed FROM inbox ORDER BY update_id"
+            )
+            return [Entry(*row) for row in rows]
+
+        return await self._database.write(work, what="left over")
 
     async def join(self, updates: Sequence[int]) -> None:
         """Settle that these updates are one message, before anybody acts on it."""
@@ -262,6 +272,13 @@ class CardStore:
     async def fact(self, name: str) -> str:
         rows = await self._database.fetch("SELECT value FROM facts WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
+
+    async def facts(self, prefix: str) -> int:
+        """Return how many facts' names begin so."""
+        rows = await self._database.fetch(
+            "SELECT count(*) FROM facts WHERE substr(name, 1, ?) = ?", (len(prefix), prefix)
+        )
+        return int(rows[0][0])
 
     async def first(
         self,

@@ -5,6 +5,7 @@ CREATE TABLE inbox (
     update_id INTEGER PRIMARY KEY,
     at        REAL NOT NULL,
     joined    INTEGER,           -- the first update of the message this one is a part of
+    lives     INTEGER NOT NULL DEFAULT 0,  -- how many starts of the bot found it unhandled
     sealed    BLOB NOT NULL
 ) STRICT;
 

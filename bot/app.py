@@ -1,0 +1,260 @@
+"""The bot process wired together: one poll loop, one inbox, one outbox, one follower of changes.
+
+    Telegram ─ poll ─> inbox ─> requests ─> engine.sock
+    Telegram <─ outbox <─ cards <─ changes ─┘
+
+The poll loop is our own: an update is confirmed only once it is on disk, and polling goes on through
+conflicts, floods and outages. An unexpected error ends the process; systemd starts it again, and
+starting is recovering. `main` also runs inside another program (the demo).
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+import telegram
+from telegram.error import (
+    Conflict,
+    InvalidToken,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest
+
+from bot import text
+from bot.cards import Cards
+from bot.delivery import Flooded, outcome
+from bot.gate import KINDS
+from bot.inbox import Inbox
+from bot.outbox import BACK_OFF_S, Outbox, Say, Weight
+from bot.redact import redacted
+from bot.requests import Requests
+from engine import config
+from engine.api import Client
+from engine.errors import Refused
+from engine.paths import Home
+from stores.cards import CardStore
+from stores.database import Database
+from stores.sealing import NotOpened, read_key
+
+log = logging.getLogger(__name__)
+
+POLL_S = 50
+# A poll that takes longer than this hangs, whatever the library thinks.
+HUNG_S = POLL_S + 30
+CONFLICT_S = 30.0
+OUTAGE_S = 300.0
+DRAIN_S = 5.0
+
+
+async def main(home: Home, stop: asyncio.Event | None = None) -> None:
+    """Run the bot until `stop` is set or this is cancelled.
+
+    raises  Refused with a sentence when it cannot start or Telegram refuses the token
+    """
+    settings = config.load(home)
+    token = _token(home)
+    try:
+        public = read_key(home.vault_pub)
+    except NotOpened as error:
+        raise Refused(error.sentence) from None
+    with redacted(token):
+        try:
+            async with Database(home.bot_db, "bot", secure_delete=True) as database:
+                bot = _client(token, settings.api_url)
+                app = App(bot, CardStore(database), Client(home.engine_sock), settings, public)
+                await app.run(stop or asyncio.Event())
+        except* InvalidToken:
+            raise Refused(
+                "Telegram refuses the bot's token: it was revoked or mistyped. Ask @BotFather for it "
+                "and run `quarterdeck setup` again."
+            ) from None
+
+
+class App:
+    """What the process is made of."""
+
+    def __init__(
+        self,
+        bot: telegram.Bot,
+        store: CardStore,
+        engine: Client,
+        settings: config.Config,
+        public: bytes,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        owners = settings.owner_ids
+        self.bot = bot
+        self.store = store
+        self.engine = engine
+        self.owners = owners
+        self.clock = clock
+        self.outbox = Outbox(bot, store, owners, clock=clock)
+        self.cards = Cards(self.outbox, store, owners[0])
+        self.requests = Requests(bot, engine, self.outbox, store, self.cards, public=public)
+        self.inbox = Inbox(
+            store, self.outbox, engine, self.requests.handle, owners=owners, public=public
+        )
+        self._conflict_since = 0.0
+        self._conflict_told = False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Start, run until `stop`, drain."""
+        await self._signed_in()
+        try:
+            await self.store.prune(time.time())
+            await self.outbox.open()
+            async with self.engine, asyncio.TaskGroup() as tasks:
+                polling = tasks.create_task(self._poll(), name="poll")
+                running = [
+                    tasks.create_task(self.inbox.run(), name="inbox"),
+                    tasks.create_task(self.outbox.run(), name="outbox"),
+                    tasks.create_task(self.cards.follow(self.engine), name="changes"),
+                    tasks.create_task(self._name_commands(), name="commands"),
+                ]
+                await stop.wait()
+                polling.cancel()
+                await self._drained()
+                for task in running:
+                    task.cancel()
+        finally:
+            await self.bot.shutdown()
+
+    async def _signed_in(self) -> None:
+        """Ask Telegram who we are; wait for the network if need be."""
+        tries = 0
+        while True:
+            try:
+                await self.bot.initialize()
+            except InvalidToken:
+                raise
+            except TelegramError as error:
+                tries += 1
+                log.warning("not signed in why=%s", type(error).__name__)
+                await asyncio.sleep(_wait_s(error, tries))
+            else:
+                break
+        self.outbox.topics = bool(self.bot.bot.has_topics_enabled)
+
+    async def _drained(self) -> None:
+        """Let what is under way end, but not for long: the rest is on disk."""
+        try:
+            async with asyncio.timeout(DRAIN_S):
+                while not (self.inbox.idle() and self.outbox.idle()):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            log.info("stopped before all was said; it is kept")
+
+    # ---- polling
+
+    async def _poll(self) -> None:
+        await self.inbox.ready.wait()
+        offset: int | None = None
+        tries = 0
+        failing_since = 0.0
+        while True:
+            try:
+                async with asyncio.timeout(HUNG_S):
+                    updates = await self.bot.get_updates(
+                        offset=offset, timeout=POLL_S, allowed_updates=KINDS
+                    )
+            except InvalidToken:
+                raise
+            except (TelegramError, TimeoutError) as error:
+                tries += 1
+                failing_since = failing_since or self.clock()
+                await self._polling_failed(error)
+                await asyncio.sleep(_wait_s(error, tries))
+                continue
+            if failing_since:
+                await self._polling_again(self.clock() - failing_since)
+            tries, failing_since = 0, 0.0
+            if updates:
+                await self.inbox.receive([update.to_dict() for update in updates])
+                offset = updates[-1].update_id + 1
+                await self._leave_groups()
+
+    async def _polling_failed(self, error: Exception) -> None:
+        if not isinstance(error, Conflict):
+            self._conflict_since = 0.0
+            log.warning("no updates why=%s", type(error).__name__)
+            return
+        if "webhook" in str(error).lower():
+            log.error("a webhook was set on this bot, not by us; it is removed")
+            await self._quietly(self.bot.delete_webhook(drop_pending_updates=False))
+            return
+        now = self.clock()
+        self._conflict_since = self._conflict_since or now
+        if now - self._conflict_since > CONFLICT_S and not self._conflict_told:
+            self._conflict_told = True
+            log.error("somebody else takes this bot's updates: a second instance or a stolen token")
+            await self._tell(
+                "⚠ Somebody else takes this bot's updates.\nEither a second Quarterdeck runs with "
+                "the same token, or the token was stolen. If you know of no second one: revoke it at "
+                "@BotFather and run quarterdeck setup.",
+                sounds=True,
+            )
+
+    async def _polling_again(self, away_s: float) -> None:
+        log.info("updates again after_s=%.0f", away_s)
+        self._conflict_since, self._conflict_told = 0.0, False
+        if away_s > OUTAGE_S:
+            await self._tell(
+                f"Telegram could not be reached for {away_s / 60:.0f} minutes. What you sent "
+                "meanwhile is being done now."
+            )
+
+    async def _leave_groups(self) -> None:
+        for chat in self.inbox.leave:
+            await self._quietly(self.bot.leave_chat(chat))
+        self.inbox.leave.clear()
+
+    async def _name_commands(self) -> None:
+        """Offer the commands in the owners' chats; strangers are shown none."""
+        commands = [telegram.BotCommand(name, what) for name, what in text.COMMANDS]
+        for owner in self.owners:
+            scope = telegram.BotCommandScopeChat(owner)
+            await self._quietly(self.bot.set_my_commands(commands, scope=scope))
+
+    async def _tell(self, sentence: str, *, sounds: bool = False) -> None:
+        weight = Weight.DECISION if sounds else Weight.ANSWER
+        await self.outbox.say(self.owners[0], weight, Say(words=text.said(sentence), sounds=sounds))
+
+    async def _quietly(self, call: Awaitable[object]) -> None:
+        """Make a call that nothing depends on."""
+        try:
+            await call
+        except InvalidToken:
+            raise
+        except TelegramError as error:
+            log.info("call failed why=%s", type(error).__name__)
+
+
+def _token(home: Home) -> str:
+    try:
+        token = home.bot_token.read_text(encoding="utf-8").strip()
+    except OSError:
+        token = ""
+    if not token:
+        raise Refused(f"There is no bot token in {home.bot_token}: run `quarterdeck setup`.")
+    return token
+
+
+def _client(token: str, api_url: str) -> telegram.Bot:
+    """Return a client with a connection of its own for polling, so that it never waits for sends."""
+    return telegram.Bot(
+        token,
+        base_url=f"{api_url}/bot",
+        base_file_url=f"{api_url}/file/bot",
+        request=HTTPXRequest(connection_pool_size=16, read_timeout=20.0, connect_timeout=10.0),
+        get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=15.0),
+    )
+
+
+def _wait_s(error: Exception, tries: int) -> float:
+    if isinstance(error, TelegramError):
+        found = outcome(error)
+        if isinstance(found, Flooded):
+            return found.wait_s
+    return BACK_OFF_S[min(tries, 5) - 1]

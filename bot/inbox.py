@@ -1,0 +1,312 @@
+"""Everything an owner sends, kept before it is confirmed, until it is done.
+
+    update -> gate -> sealed -> on disk -> confirmed -> handled -> gone
+
+An update may hold a pasted key that nobody has looked for yet, so it is sealed with the vault's
+public key before its first write: on disk it can be opened by the engine alone, which it is asked
+for after a restart. On the usual path the clear text never leaves this process's memory.
+
+One lane per chat and topic keeps the order of what was written there; a tap has a lane of its own,
+for it waits for nobody. Long messages that the app has cut, and albums, are joined first, and the
+join is settled on disk before anybody acts on it. What is done with a message is requests.py's.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from bot import text
+from bot.entities import units
+from bot.gate import Allowed, Ignored, Stranger, admit
+from bot.outbox import BACK_OFF_S, Item, Outbox, Say, Weight, packed
+from engine.errors import Refused, Unavailable
+from stores.cards import CardStore, Entry
+from stores.sealing import seal
+
+log = logging.getLogger(__name__)
+
+QUIET_S = 0.7
+LONG_UNITS = 4000
+JOIN_WITHIN_S = 3
+MOST_LIVES = 3
+STRANGERS_TOLD = 5
+
+
+class Arrived(Struct, frozen=True):
+    """One update of an owner's, in clear."""
+
+    update_id: int
+    raw: dict[str, Any]
+    by: Allowed
+
+    @property
+    def body(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.raw[self.by.kind]
+        return found
+
+
+class Reply(Struct, frozen=True):
+    """What has to be said because of a message: queued with the end of its handling."""
+
+    items: tuple[Item, ...] = ()
+    weight: Weight = Weight.ANSWER
+
+
+# Acts on one message, in its parts; raises Unavailable to be asked again.
+Handle: TypeAlias = Callable[[Sequence[Arrived]], Awaitable[Reply]]
+Lane: TypeAlias = tuple[int | str, int]
+
+
+class Unsealer(Protocol):
+    """The part of the engine's client needed here."""
+
+    async def call(self, verb: str, /, cause: str = "", **args: Any) -> Any: ...
+
+
+class Inbox:
+    """Takes updates in and hands them on, once each.
+
+    public   the vault's public key
+    """
+
+    def __init__(
+        self,
+        store: CardStore,
+        outbox: Outbox,
+        engine: Unsealer,
+        handle: Handle,
+        *,
+        owners: Sequence[int],
+        public: bytes,
+        group: int | None = None,
+        quiet_s: float = QUIET_S,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._outbox = outbox
+        self._engine = engine
+        self._handle = handle
+        self._owners = owners
+        self._public = public
+        self._group = group
+        self._quiet_s = quiet_s
+        self._wall = wall
+        self._lanes: dict[Lane, asyncio.Queue[Arrived]] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+        self.ready = asyncio.Event()  # before it, nothing may be received
+        self._recovered = asyncio.Event()
+        self._engine_down = False
+        self._open = 0
+        self.leave: list[int] = []  # groups we do not belong in
+
+    async def receive(self, updates: Sequence[dict[str, Any]]) -> None:
+        """Keep what is ours to hear; once this returns the updates may be confirmed."""
+        admitted: list[Arrived] = []
+        for update in updates:
+            verdict = admit(update, frozenset(self._owners), self._group)
+            match verdict:
+                case Allowed():
+                    admitted.append(Arrived(int(update["update_id"]), update, verdict))
+                case Stranger():
+                    await self._stranger(verdict)
+                case Ignored(why):
+                    log.info("ignored update=%s why=%s", update.get("update_id"), why)
+        if not admitted:
+            return
+        sealed = [
+            (one.update_id, seal(self._public, msgspec.json.encode(one.raw))) for one in admitted
+        ]
+        fresh = set(await self._store.hear(sealed, self._wall()))
+        for one in admitted:
+            if one.update_id in fresh:
+                fresh.discard(one.update_id)
+                self._dispatch(one)
+
+    async def run(self) -> None:
+        """Hand on what arrives, and first what an earlier start left over; until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            await self._recover()
+            self._recovered.set()
+            await asyncio.Event().wait()
+
+    def idle(self) -> bool:
+        """Return whether nothing is being handled and nothing waits to be."""
+        return self._recovered.is_set() and self._open == 0
+
+    # ---- lanes
+
+    def _dispatch(self, one: Arrived) -> None:
+        self._open += 1
+        if one.by.kind == "callback_query":
+            self._spawn(self._act([one]))
+            return
+        lane: Lane = (one.by.chat, _thread(one.body))
+        queue = self._lanes.get(lane)
+        if queue is None:
+            queue = self._lanes[lane] = asyncio.Queue()
+            self._spawn(self._work(queue))
+        queue.put_nowait(one)
+
+    def _spawn(self, work: Awaitable[None]) -> None:
+        if self._tasks is None:
+            raise RuntimeError("the inbox is not running")
+        self._tasks.create_task(_awaited(work))
+
+    async def _work(self, queue: asyncio.Queue[Arrived]) -> None:
+        await self._recovered.wait()
+        ahead: Arrived | None = None
+        while True:
+            parts = [ahead or await queue.get()]
+            ahead = None
+            if _goes_on(parts):
+                while ahead is None and _goes_on(parts):
+                    try:
+                        async with asyncio.timeout(self._quiet_s):
+                            found = await queue.get()
+                    except TimeoutError:
+                        break
+                    if _belongs(parts, found):
+                        parts.append(found)
+                    else:
+                        ahead = found
+                parts.sort(key=lambda one: int(one.body.get("message_id", 0)))
+                await self._store.join([one.update_id for one in parts])
+            await self._act(parts)
+
+    async def _act(self, parts: Sequence[Arrived]) -> None:
+        """Have one message handled, however long the engine is away; then let it go."""
+        tries = 0
+        while True:
+            try:
+                reply = await self._handle(parts)
+            except Unavailable as error:
+                tries += 1
+                log.warning("not handled update=%d why=%s", parts[0].update_id, error.sentence)
+                if tries == 3:
+                    await self._engine_away(parts[0].by.chat)
+                await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(tries, 4) - 1])
+            else:
+                break
+        self._engine_down = False
+        queue = packed(parts[0].by.chat, reply.weight, reply.items)
+        ids = [one.update_id for one in parts]
+        await self._store.handled(ids, self._wall(), queue, self._outbox.take_up)
+        self._open -= len(parts)
+
+    async def _engine_away(self, chat: int) -> None:
+        if not self._engine_down:
+            self._engine_down = True
+            words = text.said(
+                "The engine does not answer. What you sent is kept, and done once it is back."
+            )
+            await self._outbox.say(chat, Weight.ANSWER, Say(words=words))
+
+    # ---- after a restart
+
+    async def _recover(self) -> None:
+        entries = await self._store.left_over()
+        self.ready.set()
+        opened = [found for entry in entries if (found := await self._opened(entry)) is not None]
+        joined: dict[int, list[Arrived]] = {}
+        for entry, one in opened:
+            if entry.joined is None:
+                self._dispatch(one)
+            else:
+                joined.setdefault(entry.joined, []).append(one)
+        for parts in joined.values():
+            self._open += len(parts)
+            parts.sort(key=lambda one: int(one.body.get("message_id", 0)))
+            self._spawn(self._act(parts))
+
+    async def _opened(self, entry: Entry) -> tuple[Entry, Arrived] | None:
+        """Have the engine open one update; give up on what ended us time and again."""
+        if entry.lives > MOST_LIVES:
+            log.error("given up update=%d lives=%d", entry.update_id, entry.lives)
+            await self._give_up(entry)
+            return None
+        try:
+            raw = msgspec.json.decode(await self._unsealed(entry.sealed), type=dict[str, Any])
+        except Refused as refusal:
+            log.error("not opened update=%d why=%s", entry.update_id, refusal.sentence)
+            await self._give_up(entry)
+            return None
+        by = admit(raw, frozenset(self._owners), self._group)
+        if not isinstance(by, Allowed):  # no owner any more
+            await self._store.handled([entry.update_id], self._wall())
+            return None
+        return entry, Arrived(entry.update_id, raw, by)
+
+    async def _unsealed(self, sealed: bytes) -> bytes:
+        tries = 0
+        while True:
+            try:
+                found = await self._engine.call("unseal", sealed=sealed)
+            except Unavailable as error:
+                tries += 1
+                await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(tries, 4) - 1])
+            else:
+                return bytes(found)
+
+    async def _give_up(self, entry: Entry) -> None:
+        words = text.said(
+            f"What you sent at {text.clock(entry.at)} could not be done. Please send it again."
+        )
+        queue = packed(self._owners[0], Weight.ANSWER, [Say(words=words)])
+        await self._store.handled([entry.update_id], self._wall(), queue, self._outbox.take_up)
+
+    # ---- strangers
+
+    async def _stranger(self, found: Stranger) -> None:
+        """Answer nothing; tell the owner once of each, and of few."""
+        if found.leave and found.chat:
+            self.leave.append(found.chat)
+        if not found.who or found.who in self._owners:
+            return
+        if await self._store.facts("stranger ") >= STRANGERS_TOLD:
+            return
+        words = text.said(
+            f"Somebody else wrote to this bot (Telegram id {found.who}). It was ignored; from this "
+            "id you will hear no more."
+        )
+        queue = packed(self._owners[0], Weight.WORDS, [Say(words=words)])
+        await self._store.first(f"stranger {found.who}", queue, self._outbox.take_up)
+
+
+def _thread(body: dict[str, Any]) -> int:
+    """Return the topic a message stands in; a reply thread is none."""
+    return int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
+
+
+def _goes_on(parts: Sequence[Arrived]) -> bool:
+    """Return whether a message like the last part may have more to come."""
+    body = parts[-1].body
+    if parts[-1].by.kind != "message":
+        return False
+    return bool(body.get("media_group_id")) or units(str(body.get("text") or "")) >= LONG_UNITS
+
+
+def _belongs(parts: Sequence[Arrived], found: Arrived) -> bool:
+    """Return whether the app cut `found` off from what is before it."""
+    last, body = parts[-1].body, found.body
+    if found.by.kind != "message" or found.by.owner != parts[-1].by.owner:
+        return False
+    if last.get("media_group_id") or body.get("media_group_id"):
+        return bool(last.get("media_group_id") == body.get("media_group_id"))
+    near = abs(int(body.get("date", 0)) - int(last.get("date", 0))) <= JOIN_WITHIN_S
+    plain = isinstance(body.get("text"), str) and not body["text"].startswith("/")
+    return near and plain and found.by.quoted == parts[-1].by.quoted
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work
+
+
+def in_order(parts: Iterable[Arrived]) -> list[str]:
+    """Return the texts and captions of a message's parts."""
+    return [str(one.body.get("text") or one.body.get("caption") or "") for one in parts]

@@ -1,0 +1,522 @@
+"""A message or a tap -> one call of the engine's door, and what is answered to it.
+
+Keys are taken out before anything else is looked at. A tap is told its verdict within 800 ms or
+"Noted"; then its card tells. Commands come in the owner's own words only: forwarded text is passed
+on as a quote and orders nothing. What looks like a mistyped command starts nothing, it suggests.
+
+inbox.py calls `Requests.handle` with one message at a time, and again while the engine is away: each
+call carries a cause made of the update's id, so the engine does nothing twice.
+"""
+
+import asyncio
+import difflib
+import logging
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+import telegram
+from msgspec import Struct
+from telegram.error import InvalidToken, TelegramError
+
+from bot import buttons, delivery, keys, text
+from bot.cards import Cards
+from bot.entities import TEXT_LIMIT, one_line, units
+from bot.inbox import Arrived, Reply, in_order
+from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
+from bot.text import Words
+from engine.errors import Refused, Unavailable
+from engine.views import NEEDS_TEXT, Board, Document, ProjectView, SessionCard
+from stores.cards import CardStore, Told
+from stores.sealing import seal
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TAP_S = 0.8
+ANSWER_UNITS = 190
+LATE_S = 3600
+SMALL_FILE = 256 * 1024
+READS = ("diff", "peek")
+FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
+BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
+
+
+class Engine(Protocol):
+    """engine.api.Client, as far as it is used here. Raises Refused and Unavailable."""
+
+    async def call(self, verb: str, /, cause: str = "", **args: Any) -> Any: ...
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """One message, whole, with its keys taken out."""
+
+    cause: str
+    chat: int
+    message_id: int
+    date: float
+    text: str
+    quoted: bool  # the words are not the owner's own
+    goal: str
+    card: str
+    prompt: Prompt | None
+
+
+class Requests:
+    """Turns what owners send into calls.
+
+    public   the vault's public key
+    """
+
+    def __init__(
+        self,
+        bot: telegram.Bot,
+        engine: Engine,
+        outbox: Outbox,
+        store: CardStore,
+        cards: Cards,
+        *,
+        public: bytes,
+        tap_s: float = TAP_S,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._bot = bot
+        self._engine = engine
+        self._outbox = outbox
+        self._store = store
+        self._cards = cards
+        self._public = public
+        self._tap_s = tap_s
+        self._wall = wall
+        self._answers: set[asyncio.Task[None]] = set()
+
+    async def handle(self, parts: Sequence[Arrived]) -> Reply:
+        """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
+        match parts[0].by.kind:
+            case "callback_query":
+                return await self._tap(parts[0])
+            case "message":
+                return await self._message(parts)
+            case "edited_message":
+                return await self._edited(parts[0])
+            case _:
+                return Reply()
+
+    # ---- taps
+
+    async def _tap(self, one: Arrived) -> Reply:
+        query = one.body
+        pressed = buttons.decode(str(query.get("data", "")))
+        if pressed is None:
+            self._answer(query, "This button is none of mine.", alert=True)
+            return Reply()
+        message = query.get("message") or {}
+        if message.get("message_id"):
+            await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
+        if pressed.verb in NEEDS_TEXT:
+            self._answer(query, "")
+            prompt = Prompt(pressed.verb, pressed.card, pressed.revision)
+            return Reply((self._prompt(prompt, self._goal(pressed.card, message, one.by.chat)),))
+        if pressed.verb in READS:
+            call = self._engine.call("document", card=pressed.card, what=pressed.verb)
+        else:
+            call = self._engine.call(
+                "tap",
+                cause=f"telegram:{one.update_id}",
+                card=pressed.card,
+                revision=pressed.revision,
+                verb=pressed.verb,
+                text="",
+            )
+        asked = asyncio.ensure_future(call)
+        done, _ = await asyncio.wait({asked}, timeout=self._tap_s)
+        if not done:
+            self._answer(query, "Noted")
+        try:
+            result = await asked
+        except Refused as refusal:
+            if done:
+                self._answer(query, refusal.sentence, alert=True)
+                return Reply()
+            return Reply((self._said(refusal.sentence),))
+        except Unavailable:
+            if done:
+                self._answer(query, "Noted")
+            raise
+        if done:
+            self._answer(query, _sentence(result))
+        if pressed.verb in READS:
+            goal = self._goal(pressed.card, message, one.by.chat)
+            found = _as(result, Document)
+            return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
+        return Reply()
+
+    def _answer(self, query: dict[str, Any], sentence: str, *, alert: bool = False) -> None:
+        """Tell the phone, at once and beside everything else; that it fails matters nothing."""
+        task = asyncio.create_task(self._answering(str(query.get("id", "")), sentence, alert))
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    async def _answering(self, query: str, sentence: str, alert: bool) -> None:
+        while units(sentence) > ANSWER_UNITS:
+            sentence = f"{sentence[: ANSWER_UNITS // 2].rstrip('…')}…"
+        try:
+            await self._bot.answer_callback_query(query, sentence or None, show_alert=alert)
+        except InvalidToken:
+            raise
+        except TelegramError as error:
+            log.info("tap not answered why=%s", type(error).__name__)
+
+    def _goal(self, card: str, message: dict[str, Any], chat: int) -> str:
+        thread = int(message.get("message_thread_id") or 0)
+        return self._cards.goal_of(card) or self._outbox.goal_of_thread(chat, thread)
+
+    def _prompt(self, prompt: Prompt, goal: str) -> Say:
+        sentence, placeholder = text.PROMPTS[prompt.verb]
+        return Say(words=text.said(sentence), goal=goal, prompt=prompt, placeholder=placeholder)
+
+    # ---- messages
+
+    async def _message(self, parts: Sequence[Arrived]) -> Reply:
+        texts = in_order(parts)
+        files, unread = await self._files(parts)
+        whole = _joined(texts)
+        body = parts[0].body
+        quote = body.get("quote") or {}
+        quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
+        outside = str((body.get("external_reply") or {}).get("text") or "")
+        pieces = [whole, *files, quoted, outside]
+        pieces, secrets = await self._without_keys(parts, pieces)
+        whole, quoted = pieces[0], pieces[-2]
+        files = pieces[1:-2]
+        items: list[Item] = list(secrets)
+        heard = await self._heard(parts, _composed(whole, quoted, files))
+        if unread:
+            items.append(self._said(unread, heard.message_id))
+        if not heard.text.strip() or (secrets and keys.only_keys(heard.text)):
+            return Reply(tuple(items))
+        try:
+            items += await self._act(heard)
+        except Refused as refusal:
+            # A message that is about to go cannot be replied to.
+            items.append(self._said(refusal.sentence, 0 if secrets else heard.message_id))
+        if secrets:
+            items = [item for item in items if not isinstance(item, React)]
+        return Reply(tuple(items))
+
+    async def _heard(self, parts: Sequence[Arrived], whole: str) -> Heard:
+        first = parts[0]
+        body, chat = first.body, first.by.chat
+        answered = body.get("reply_to_message") or {}
+        told: Told | None = None
+        if answered.get("message_id"):
+            told = await self._store.told(chat, int(answered["message_id"]))
+        thread = int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
+        prompt = None
+        if told is not None and told.prompt is not None:
+            prompt = msgspec.json.decode(told.prompt, type=Prompt)
+        return Heard(
+            cause=f"telegram:{min(one.update_id for one in parts)}",
+            chat=chat,
+            message_id=int(body.get("message_id", 0)),
+            date=float(body.get("date", 0)),
+            text=whole,
+            quoted=first.by.quoted,
+            goal=(told.goal if told else "") or self._outbox.goal_of_thread(chat, thread),
+            card=told.card if told else "",
+            prompt=prompt,
+        )
+
+    async def _act(self, heard: Heard) -> list[Item]:
+        if heard.quoted:
+            return await self._forwarded(heard)
+        if heard.prompt is not None:
+            return await self._prompted(heard, heard.prompt)
+        command = re.fullmatch(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", heard.text, re.S)
+        if command:
+            return await self._command(heard, command[1].lower(), (command[2] or "").strip())
+        if meant := _meant(heard.text):
+            return [self._said(f"Did you mean {meant}? Nothing was started.", heard.message_id)]
+        return await self._hear(heard, heard.text)
+
+    async def _hear(self, heard: Heard, words: str) -> list[Item]:
+        result = await self._engine.call(
+            "hear", cause=heard.cause, text=words, goal=heard.goal, card=heard.card, by="owner"
+        )
+        return self._receipt(heard, result)
+
+    async def _forwarded(self, heard: Heard) -> list[Item]:
+        """Pass somebody else's words on as what they are, where a session is spoken to."""
+        if not heard.goal:
+            return [
+                self._said(
+                    "Forwarded words order nothing. Forward them into a session's topic, or write "
+                    "what you want.",
+                    heard.message_id,
+                )
+            ]
+        quote = "\n".join(f"> {line}" for line in heard.text.split("\n"))
+        return await self._hear(
+            heard, f"Forwarded by me; these are somebody else's words:\n{quote}"
+        )
+
+    async def _prompted(self, heard: Heard, prompt: Prompt) -> list[Item]:
+        if prompt.verb == "new":
+            return await self._new_goal(heard, prompt.project, heard.text)
+        result = await self._engine.call(
+            "tap",
+            cause=heard.cause,
+            card=prompt.card,
+            revision=prompt.revision,
+            verb=prompt.verb,
+            text=heard.text,
+        )
+        return self._receipt(heard, result)
+
+    def _receipt(self, heard: Heard, result: object) -> list[Item]:
+        sentence = _sentence(result)
+        if sentence:
+            return [self._said(sentence, heard.message_id)]
+        return [React(message_id=heard.message_id)]
+
+    # ---- commands
+
+    async def _command(self, heard: Heard, name: str, rest: str) -> list[Item]:
+        match name:
+            case "new":
+                return await self._new(heard, rest)
+            case "stop" | "resume":
+                return await self._stop_or_resume(heard, name, rest)
+            case "status":
+                return self._says(text.board(_as(await self._engine.call("board"), Board)))
+            case "asks":
+                board = _as(await self._engine.call("board"), Board)
+                return self._says(text.asks(board.now))
+            case "projects":
+                return await self._projects(heard, rest)
+            case "health":
+                return self._says(text.health(_as(await self._engine.call("health"), dict)))
+            case "help" | "start":
+                return [self._said(text.HELP)]
+            case _ if name in FUTURE:
+                return [self._said(f"/{name} does not exist yet.", heard.message_id)]
+            case _:
+                near = _meant(f"/{name}")
+                hint = f"Did you mean {near}?" if near else "/help lists what can be said."
+                return [
+                    self._said(
+                        f"There is no /{name}. {hint} Nothing was started.", heard.message_id
+                    )
+                ]
+
+    async def _new(self, heard: Heard, rest: str) -> list[Item]:
+        first, _, goal = rest.partition(" ") if " " in rest.split("\n")[0] else rest.partition("\n")
+        names = {view.name.lower(): view.name for view in await self._known_projects()}
+        project = names.get(first.lower(), "")
+        words = goal.strip() if project else rest
+        if not words:
+            return [self._prompt(Prompt("new", project=project), "")]
+        return await self._new_goal(heard, project, words)
+
+    async def _new_goal(self, heard: Heard, project: str, goal: str) -> list[Item]:
+        result = await self._engine.call(
+            "new_goal", cause=heard.cause, project=project, text=goal, by="owner"
+        )
+        return self._receipt(heard, result)
+
+    async def _stop_or_resume(self, heard: Heard, name: str, rest: str) -> list[Item]:
+        late_s = self._wall() - heard.date
+        if name == "stop" and heard.date and late_s > LATE_S:
+            when = text.clock(heard.date)
+            return [
+                self._said(
+                    f"Your /stop of {when} reached me only now and was not done. Send it again if "
+                    "you still want it.",
+                    heard.message_id,
+                )
+            ]
+        every = rest.lower() == "all"
+        goal = "" if every else heard.goal or self._only_goal(name)
+        if not goal and not every:
+            return [
+                self._said(
+                    f"Which one? Send /{name} in its topic or as a reply to its card, or /{name} all.",
+                    heard.message_id,
+                )
+            ]
+        return self._receipt(heard, await self._engine.call(name, cause=heard.cause, goal=goal))
+
+    def _only_goal(self, verb: str) -> str:
+        """Return the goal that alone can be meant, or nothing."""
+        found = [
+            card.id
+            for card in self._cards.live.values()
+            if isinstance(card, SessionCard) and verb in card.buttons
+        ]
+        return found[0] if len(found) == 1 else ""
+
+    async def _projects(self, heard: Heard, rest: str) -> list[Item]:
+        match rest.split():
+            case []:
+                return self._says(text.projects(await self._known_projects()))
+            case ["add", name, source]:
+                base = ""
+            case ["add", name, source, base]:
+                pass
+            case ["remove", name]:
+                result = await self._engine.call("remove_project", cause=heard.cause, name=name)
+                return self._receipt(heard, result)
+            case _:
+                return [
+                    self._said(
+                        "Say /projects add NAME URL_OR_PATH [BASE] or /projects remove NAME.",
+                        heard.message_id,
+                    )
+                ]
+        result = await self._engine.call(
+            "add_project", cause=heard.cause, name=name, source=source, base=base
+        )
+        return self._receipt(heard, result)
+
+    async def _known_projects(self) -> list[ProjectView]:
+        return _as(await self._engine.call("projects"), list[ProjectView])
+
+    # ---- edits, files, keys
+
+    async def _edited(self, one: Arrived) -> Reply:
+        """An edit changes nothing that was started; but it may hold a key."""
+        (whole,), secrets = await self._without_keys([one], in_order([one]))
+        if secrets or not whole.strip():
+            return Reply(tuple(secrets))
+        return Reply(
+            (
+                self._said(
+                    "You edited this; what I passed on is the first version. Send the new words as "
+                    "a message if they should be heard.",
+                    int(one.body.get("message_id", 0)),
+                ),
+            )
+        )
+
+    async def _files(self, parts: Sequence[Arrived]) -> tuple[list[str], str]:
+        """Return the texts of small text files, and a sentence about what could not be read."""
+        found: list[str] = []
+        unread = ""
+        for one in parts:
+            document = one.body.get("document")
+            if document:
+                content = await self._download(document)
+                if content is None:
+                    unread = "I can read small text files only; that one was not passed on."
+                else:
+                    name = one_line(str(document.get("file_name") or "file"), 80)
+                    found.append(f"[file {name}]\n{content}")
+            elif any(
+                one.body.get(kind) for kind in ("photo", "voice", "video", "audio", "sticker")
+            ):
+                unread = "I cannot pass on pictures or voice yet; only your words went on."
+        return found, unread
+
+    async def _download(self, document: dict[str, Any]) -> str | None:
+        if int(document.get("file_size") or SMALL_FILE + 1) > SMALL_FILE:
+            return None
+        try:
+            file = await self._bot.get_file(str(document["file_id"]))
+            content = await file.download_as_bytearray()
+        except InvalidToken:
+            raise
+        except telegram.error.BadRequest:
+            return None
+        except TelegramError as error:
+            raise Unavailable(f"the file could not be fetched: {type(error).__name__}") from error
+        try:
+            return bytes(content).decode()
+        except UnicodeDecodeError:
+            return None
+
+    async def _without_keys(
+        self, parts: Sequence[Arrived], pieces: list[str]
+    ) -> tuple[list[str], list[Delete]]:
+        """Take every key out: sealed for the vault, `{{NAME}}` in its place, the messages deleted."""
+        found = [keys.find(piece) for piece in pieces]
+        if not any(found):
+            return pieces, []
+        ids = [int(one.body["message_id"]) for one in parts]
+        # At once, whatever else is slow or away; what is queued below makes sure of it.
+        for message_id in ids:
+            await delivery.delete(self._bot, parts[0].by.chat, message_id)
+        names: dict[str, str] = {}
+        for key in [key for piece in found for key in piece]:
+            if key.value not in names:
+                names[key.value] = await self._kept(key, parts[0].update_id, len(names))
+        clean = [
+            keys.replaced(piece, in_piece, lambda key: names[key.value])
+            for piece, in_piece in zip(pieces, found, strict=True)
+        ]
+        goal = self._outbox.goal_of_thread(
+            parts[0].by.chat, int(parts[0].body.get("message_thread_id") or 0)
+        )
+        last = tuple(dict.fromkeys(names.values()))
+        deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
+        return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal)]
+
+    async def _kept(self, key: keys.Key, update: int, number: int) -> str:
+        sealed = seal(self._public, key.value.encode(errors="replace"))
+        result = await self._engine.call(
+            "keep_secret", cause=f"telegram:{update}.key{number}", name=key.name, sealed=sealed
+        )
+        if isinstance(result, dict):
+            result = result.get("name")
+        return str(result) if result else key.name
+
+    # ---- words
+
+    def _said(self, sentence: str, reply_to: int = 0) -> Say:
+        return Say(words=text.said(sentence), reply_to=reply_to)
+
+    def _says(self, messages: Sequence[Words]) -> list[Item]:
+        return [Say(words=words) for words in messages]
+
+
+def _as(result: object, kind: type[T]) -> T:
+    """Return what the engine answered as the view it is."""
+    return msgspec.convert(msgspec.to_builtins(result), kind)
+
+
+def _sentence(result: object) -> str:
+    """Return what an answer says in words, if anything; a bare id says nothing."""
+    if isinstance(result, dict):
+        result = result.get("said")
+    return result if isinstance(result, str) and " " in result.strip() else ""
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Put together what the app has cut: where it cut at its limit, nothing was in between."""
+    whole, before = "", ""
+    for part in filter(None, texts):
+        glued = whole + part
+        spans = any(key.start < len(whole) < key.end for key in keys.find(glued))
+        whole = glued if not whole or spans or units(before) >= TEXT_LIMIT else f"{whole}\n{part}"
+        before = part
+    return whole
+
+
+def _composed(whole: str, quoted: str, files: Sequence[str]) -> str:
+    """Return a message as the session gets it: what it is about, the words, the files."""
+    about = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted.strip() else ""
+    return "\n\n".join(part for part in (about, whole, *files) if part)
+
+
+def _meant(said: str) -> str:
+    """Return the command that a text looks mistyped for, or nothing."""
+    word = said.strip()
+    if not re.fullmatch(r"[/.!\\]?[A-Za-z]{3,12}(?:\s+all)?[.!]?", word):
+        return ""
+    bare = re.sub(r"[^a-z]", "", word.lower().split()[0])
+    if word[0] not in "/.!\\":
+        return f"/{bare}" if bare in BARE else ""
+    near = difflib.get_close_matches(bare, [name for name, _ in text.COMMANDS], 1, 0.6)
+    return f"/{near[0]}" if near else ""
