@@ -258,8 +258,13 @@ def _value_faults(rule: Json, value: Any, where: str) -> Iterator[str]:
         yield from _list_faults(rule, value, where)
     elif isinstance(value, dict):
         yield from _object_faults(rule["properties"], value, f"{where}.")
-    elif value < rule.get("minimum", value) or ("exclusiveMinimum" in rule and value <= 0):
-        yield f"`{where}` is too small: {value}."
+    else:
+        yield from _number_faults(rule, float(str(value)), where)
+
+
+def _number_faults(rule: Json, value: float, where: str) -> Iterator[str]:
+    if value < rule.get("minimum", value) or ("exclusiveMinimum" in rule and value <= 0):
+        yield f"`{where}` is too small: {value:g}."
 
 
 def _list_faults(rule: Json, value: list[Any], where: str) -> Iterator[str]:

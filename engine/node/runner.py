@@ -247,10 +247,11 @@ class Call:
 class Desk:
     """The socket the run's tools talk to: calls into the spool, replies out of the inbox."""
 
-    def __init__(self, path: str, spool: Spool) -> None:
+    def __init__(self, path: str, spool: Spool, call_s: float) -> None:
         import socket  # not needed by a check, and not cheap
 
         self._spool = spool
+        self._call_s = call_s
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.setblocking(False)
         os.chdir(path)  # a socket's path must be short, and the folder's need not be
@@ -316,7 +317,7 @@ class Desk:
             return
         self._count += 1
         name = f"c{self._count}"
-        self._calls[name] = Call(caller, asked.get("id"), time.monotonic() + _CALL_S)
+        self._calls[name] = Call(caller, asked.get("id"), time.monotonic() + self._call_s)
         self._spool.say("desk", {"call": name, "tool": tool, "args": arguments})
 
     def reply(self, said: object) -> None:
@@ -427,7 +428,7 @@ class Run:
         probe = fence.Probe(**_known(fence.Probe, spec.get("probe") or {}))
         shown = _known(fence.View, spec.get("fence") or {})
         if spec.get("desk"):
-            self._desk = Desk(self._path, self.spool)
+            self._desk = Desk(self._path, self.spool, float(spec.get("call_s") or _CALL_S))
             real = os.path.join(self._path, "desk.sock")
             env["QUARTERDECK_DESK"] = DESK_INSIDE if probe.fenced else real
             shown["sockets"] = [*shown.get("sockets", ()), (real, DESK_INSIDE)]
