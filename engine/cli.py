@@ -351,7 +351,7 @@ async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
                 return msgspec.to_builtins(await client.call(verb, cause=cause, **arguments))
         except Unavailable:
             pass  # a socket that an ended engine left behind; the lock below tells for certain
-    from engine.door import opened
+    from engine.engine import opened
 
     async with opened(home) as door:
         return msgspec.to_builtins(await getattr(door, verb)(**arguments))

@@ -27,7 +27,7 @@ import os
 import random
 import time
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, Self
@@ -303,6 +303,10 @@ class Loop:
     def state(self, stream: str) -> Any:
         """Return where a stream stands, None if nothing ever happened to it."""
         return self._states.get(stream)
+
+    def world(self) -> Mapping[str, Any]:
+        """Return where every stream stands, by its name; to be read, and read at once."""
+        return self._states
 
     def states(self, prefix: str) -> dict[str, Any]:
         """Return where all streams of one kind stand."""

@@ -16,6 +16,7 @@ from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Followed, Runs
 from engine.board import World
 from engine.errors import Refused, Unavailable
+from engine.node import trees
 from engine.rules import landing, names, ship
 from engine.rules.effects import (
     AnswerRun,
@@ -71,7 +72,6 @@ class Performer:
         hub: Hub,
         runs: Runs,
         machines: Mapping[str, Machine],
-        ids: Callable[[str], object],
         world: Callable[[], World],
     ) -> None:
         self._hub = hub
@@ -192,13 +192,13 @@ class Performer:
             failure=answer.get("failure", ""),
         )
         if found.commits and not found.dirty and not found.failure:
+            about = await machine.hello()
+            serve = trees.upload_pack_command(
+                about["desk"][0], about["home"], effect.project, effect.session
+            )
+            tree = f"{about['home']}/trees/{effect.project}/{effect.session}"
             taken = await self._hub.collect(
-                effect.project,
-                effect.piece,
-                effect.branch,
-                answer["upload_pack"],
-                answer["tree"],
-                found.head,
+                effect.project, effect.piece, effect.branch, serve, tree, found.head
             )
             if taken.failure:
                 found = Collected(failure=taken.failure)

@@ -275,9 +275,10 @@ class Runs:
     async def _start(self, effect: StartRun) -> None:
         machine = self._machine(effect.machine)
         about = await machine.hello()
-        tree = await self._tree(machine, effect)
+        made = await self._tree(machine, effect)
         if effect.setup and not effect.resume:
-            await self._set_up(machine, effect, tree)
+            await self._set_up(machine, effect, made)
+        tree = str(made["tree"])
         driver = self._drivers.get(effect.account.agent)
         if driver is None:
             raise Refused(f"No agent called {effect.account.agent} can be driven.")
@@ -304,13 +305,12 @@ class Runs:
             tmp="/tmp" if fenced else f"{folder}/tmp",
         )
         launch = driver.launch(spec)
-        copy = f"{about['home']}/copies/{effect.project}.git/objects"
         view = {
             "tree": tree,
             "tree_read_only": effect.role is Role.LEAD,
             "tmp": f"{folder}/tmp",
             "config_dir": f"{folder}/config",
-            "read": [copy, *about["toolchains"], *self._shown(effect, command)],
+            "read": [*made["read"], *about["toolchains"], *self._shown(effect, command)],
         }
         await machine.call(
             "run.start",
@@ -322,15 +322,16 @@ class Runs:
                 "first_lines": list(launch.first_lines),
                 "end_line": driver.end(),
                 "desk": True,
-                "cwd": tree,
-                "folders": [f"{folder}/config", f"{folder}/tmp"],
                 "fence": view,
             },
             secrets=secrets,
         )
 
-    async def _tree(self, machine: Machine, effect: StartRun) -> str:
-        """The session's tree, on its branch, with what it may need of the hub's commits."""
+    async def _tree(self, machine: Machine, effect: StartRun) -> dict[str, Any]:
+        """The session's tree, on its branch, with what it may need of the hub's commits.
+
+        Returns {"tree": path, "read": what a fence must show beside it}.
+        """
         hub = str(self._home / "hub" / f"{effect.project}.git")
         await machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit])
         name, email = await self._identity(effect.project)
@@ -350,14 +351,12 @@ class Runs:
                 session=effect.session,
                 commit=effect.commit,
             )
-        return str(made["tree"])
+        return made
 
-    async def _set_up(self, machine: Machine, effect: StartRun, tree: str) -> None:
+    async def _set_up(self, machine: Machine, effect: StartRun, made: Mapping[str, Any]) -> None:
         """Run the project's setup in a fresh tree, before its agent sees it."""
         run = f"{effect.run}-setup"
-        await self._run_command(
-            machine, run, effect.setup, tree, effect.project, limit_s=CHECK_LIMIT_S
-        )
+        await self._run_command(machine, run, effect.setup, made)
         verdict = await self._await_verdict(machine, run)
         if not verdict.passed:
             why = verdict.failure or verdict.summary
@@ -499,9 +498,7 @@ class Runs:
                     commit=effect.commit,
                 )
                 command = _both(effect.setup, effect.command)
-            await self._run_command(
-                machine, effect.run, command, str(made["tree"]), effect.project, CHECK_LIMIT_S
-            )
+            await self._run_command(machine, effect.run, command, made)
         except NodeRefused as no:
             verdict = CheckVerdict(passed=False, ran=False, failure=str(no))
             return await self.judged(followed, verdict)
@@ -509,11 +506,11 @@ class Runs:
         return []
 
     async def _run_command(
-        self, machine: Machine, run: str, command: str, tree: str, project: str, limit_s: float
+        self, machine: Machine, run: str, command: str, made: Mapping[str, Any]
     ) -> None:
+        """Start a command of the project's in a tree: no desk, no account, a time limit."""
         about = await machine.hello()
         folder = f"{about['home']}/sessions/{run}"
-        copy = f"{about['home']}/copies/{project}.git/objects"
         env = {
             "PATH": str(about["path"]),
             "HOME": str(about["user_home"]),
@@ -529,13 +526,11 @@ class Runs:
                 "kind": "command",
                 "argv": ["/bin/sh", "-c", command],
                 "env": env,
-                "cwd": tree,
-                "limit_s": limit_s,
-                "folders": [f"{folder}/tmp"],
+                "limit_s": CHECK_LIMIT_S,
                 "fence": {
-                    "tree": tree,
+                    "tree": made["tree"],
                     "tmp": f"{folder}/tmp",
-                    "read": [copy, *about["toolchains"]],
+                    "read": [*made["read"], *about["toolchains"]],
                 },
             },
         )
@@ -544,15 +539,9 @@ class Runs:
         """Put a borrowed tree back as its worker left it, or let a fresh one go."""
         machine = self._machine(followed.machine)
         try:
-            if followed.warm:
-                await machine.call(
-                    "tree.check_out",
-                    project=followed.project,
-                    session=followed.warm,
-                    branch=self.session(followed.warm).branch,
-                )
-            else:
-                await machine.call("tree.keep", project=followed.project, session=followed.run)
+            op = "tree.check_back" if followed.warm else "tree.remove"
+            session = followed.warm or followed.run
+            await machine.call(op, project=followed.project, session=session)
         except NodeRefused as no:
             log.warning("tree not given back run=%s: %s", followed.run, no)
 

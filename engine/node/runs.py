@@ -105,6 +105,9 @@ class Runs:
         shutil.rmtree(rough, ignore_errors=True)
         os.mkdir(rough, 0o700)
         view = {**(spec.get("fence") or {}), "home": self._home}
+        for own in ("tmp", "config_dir"):
+            if view.get(own):
+                os.makedirs(view[own], mode=0o700, exist_ok=True)
         if spec.get("desk"):
             view["read"] = [*view.get("read", ()), *desk_needs(self._code)]
         whole = {**spec, "protocol": PROTOCOL, "fence": view, "probe": vars(self.probe)}

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import Effect, Tell
+from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     Answered,
     Asked,
@@ -80,7 +80,7 @@ def begin(name: str) -> Ask:
     return Ask(id=name)
 
 
-def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[Effect, ...]]:
+def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[AnyEffect, ...]]:
     """Return where the decision stands after `event`, and whom to tell."""
     match event:
         case Asked() if now.stage is None:
@@ -122,7 +122,7 @@ def _you(by: str) -> str:
     return "you" if by == "owner" else by
 
 
-def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[Effect, ...]]:
+def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
     opened = replace(
         now,
         stage=Stage.OPEN,
@@ -144,7 +144,7 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[Effect, ...]]:
     return opened, (held_out,)
 
 
-def _answer_question(now: Ask, event: Answered) -> tuple[Ask, tuple[Effect, ...]]:
+def _answer_question(now: Ask, event: Answered) -> tuple[Ask, tuple[AnyEffect, ...]]:
     """Take the answer to the next open question; settle when none is left."""
     if event.index >= 0 and event.index != len(now.answers):
         raise Refused("That question was answered already.")
@@ -158,7 +158,7 @@ def _answer_question(now: Ask, event: Answered) -> tuple[Ask, tuple[Effect, ...]
 
 def _settle(
     now: Ask, decision: Decision, text: str, by: str, at: float
-) -> tuple[Ask, tuple[Effect, ...]]:
+) -> tuple[Ask, tuple[AnyEffect, ...]]:
     done = replace(now, stage=Stage.ANSWERED, decision=decision, text=text, by=by, decided_at=at)
     if now.command is not None:
         allowed = decision is Decision.ALLOW

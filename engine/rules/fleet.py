@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import Effect, Tell
+from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     AccountAdded,
     AccountRemoved,
@@ -73,7 +73,7 @@ def begin(_name: str) -> Fleet:
     return Fleet()
 
 
-def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[Effect, ...]]:
+def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     """Return who runs where after `event`, and whom to tell."""
     match event:
         case SlotWanted(run=run) if _has(now, run):
@@ -126,7 +126,7 @@ def _seen(now: Fleet, event: MachineSeen) -> Fleet:
     return replace(now, machines=(*others, seen))
 
 
-def _grant(now: Fleet) -> tuple[Fleet, tuple[Effect, ...]]:
+def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     """Give every place that is free to those who waited longest; tell the others why they wait."""
     running, wanting, effects = list(now.running), [], []
     for slot in now.wanting:

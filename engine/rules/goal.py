@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules import news, plan, roles
-from engine.rules.effects import Check, Effect, KeepTree, ReadBase, Tell
+from engine.rules.effects import AnyEffect, Check, KeepTree, ReadBase, Tell
 from engine.rules.events import (
     BaseChecked,
     BaseRead,
@@ -202,7 +202,7 @@ def _command_settled(now: Goal, event: CommandSettled) -> Step:
         for known in now.commands
     )
     settled = replace(now, commands=commands)
-    effects: list[Effect] = []
+    effects: list[AnyEffect] = []
     check = settled.command("check")
     if settled.settled and check and not now.settled:
         effects.append(_check_base(settled, check))

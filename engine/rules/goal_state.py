@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import Effect, ReplyDesk, Tell
+from engine.rules.effects import AnyEffect, ReplyDesk, Tell
 from engine.rules.events import Prompted
 from engine.rules.plan import Piece
 from engine.rules.words import Account, CheckVerdict, Command, Stats, TurnError
@@ -132,7 +132,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
         return next((piece for piece in self.pieces if piece.session == session), None)
 
 
-Step = tuple[Goal, tuple[Effect, ...]]
+Step = tuple[Goal, tuple[AnyEffect, ...]]
 
 
 def with_piece(now: Goal, piece: Piece) -> Goal:
@@ -144,12 +144,12 @@ def to_lead(now: Goal, text: str) -> Tell:
     return Tell(stream=f"session/{now.session}", event=Prompted(text=text, source="news"))
 
 
-def reply(call: str, text: str) -> tuple[Effect, ...]:
+def reply(call: str, text: str) -> tuple[AnyEffect, ...]:
     """Answer a desk call; an owner's request has none."""
     return (ReplyDesk(call=call, text=text),) if call else ()
 
 
-def error(call: str, text: str) -> tuple[Effect, ...]:
+def error(call: str, text: str) -> tuple[AnyEffect, ...]:
     return (ReplyDesk(call=call, text=text, is_error=True),) if call else ()
 
 

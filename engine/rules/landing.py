@@ -16,7 +16,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.rules.effects import Check, Effect, Land, Merge, Tell
+from engine.rules.effects import AnyEffect, Check, Land, Merge, Tell
 from engine.rules.events import (
     Checked,
     GaveUp,
@@ -70,7 +70,7 @@ class Landing(Struct, frozen=True, tag=True, kw_only=True):
         return self.entries[0] if self.entries else None
 
 
-Step = tuple[Landing, tuple[Effect, ...]]
+Step = tuple[Landing, tuple[AnyEffect, ...]]
 
 
 def begin(name: str) -> Landing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.rules import news, plan
-from engine.rules.effects import Collect, Effect, KeepTree, Tell
+from engine.rules.effects import AnyEffect, Collect, KeepTree, Tell
 from engine.rules.events import (
     GaveUp,
     GoalEvent,
@@ -267,7 +267,7 @@ def _stop_piece(now: Goal, event: PieceStopped) -> Step:
         return refuse(now, event.call, wrong)
     by = "its lead" if event.call else "you"
     stopped = replace(piece, stage=plan.Stage.STOPPED, why=event.why or f"stopped by {by}")
-    effects: list[Effect] = [*reply(event.call, "Stopped.")]
+    effects: list[AnyEffect] = [*reply(event.call, "Stopped.")]
     if piece.opened:
         over = SessionStopped(why=stopped.why, final=True)
         effects += [

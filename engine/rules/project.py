@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import Effect, Tell
+from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     Asked,
     CommandDecided,
@@ -45,7 +45,7 @@ def begin(name: str) -> Project:
     return Project(name=name)
 
 
-def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[Effect, ...]]:
+def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect, ...]]:
     """Return what is kept of the project after `event`, and whom to tell."""
     match event:
         case ProjectAdded() if now.known and event.source != now.source:
@@ -75,7 +75,7 @@ def _tell(goal: str, command: Command, *, allowed: bool) -> Tell:
     return Tell(stream=f"goal/{goal}", event=CommandSettled(command=command, allowed=allowed))
 
 
-def _ask(now: Project, event: CommandWanted) -> tuple[Project, tuple[Effect, ...]]:
+def _ask(now: Project, event: CommandWanted) -> tuple[Project, tuple[AnyEffect, ...]]:
     command = event.command
     waiting = replace(now, waiting=(*now.waiting, (command, event.goal)))
     if any(asked == command for asked, _ in now.asking):
@@ -96,7 +96,7 @@ def _ask(now: Project, event: CommandWanted) -> tuple[Project, tuple[Effect, ...
 
 def _decided(
     now: Project, command: Command, *, allowed: bool
-) -> tuple[Project, tuple[Effect, ...]]:
+) -> tuple[Project, tuple[AnyEffect, ...]]:
     told = tuple(
         _tell(goal, command, allowed=allowed) for waited, goal in now.waiting if waited == command
     )

@@ -24,8 +24,8 @@ from engine.errors import Refused
 from engine.rules import news
 from engine.rules.effects import (
     AnswerRun,
+    AnyEffect,
     CloseRun,
-    Effect,
     InterruptRun,
     ReplyDesk,
     Say,
@@ -162,7 +162,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
         return self.stage in LIVE
 
 
-Step = tuple[Session, tuple[Effect, ...]]
+Step = tuple[Session, tuple[AnyEffect, ...]]
 
 
 def begin(name: str) -> Session:
@@ -319,7 +319,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
     return starting, (start,)
 
 
-def _warn(now: Session, warning: str) -> tuple[Effect, ...]:
+def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:
     return (Say(goal=now.goal, kind="warning", text=warning),)
 
 
@@ -365,7 +365,7 @@ def _ask(now: Session, event: AskRaised) -> Step:
         questions=event.questions,
         hold_s=HOLD_S if event.request else 0.0,
     )
-    effects: list[Effect] = [Tell(stream=f"ask/{event.ask}", event=asked)]
+    effects: list[AnyEffect] = [Tell(stream=f"ask/{event.ask}", event=asked)]
     if event.call:
         effects.append(ReplyDesk(call=event.call, text=news.ASKED_THE_OWNER))
     return replace(now, asks=(*now.asks, opened)), tuple(effects)
@@ -439,7 +439,7 @@ def _ended(now: Session, event: TurnEnded) -> Step:
         said=event.text or after.said,
         cost_usd=after.cost_usd + event.cost_usd,
     )
-    effects: list[Effect] = [*told, CloseRun(run=now.run, machine=now.machine)]
+    effects: list[AnyEffect] = [*told, CloseRun(run=now.run, machine=now.machine)]
     if now.role is Role.LEAD and event.text.strip() and event.kind is TurnError.NONE:
         who = news.who(now.role, now.number, now.title)
         effects.append(Say(goal=now.goal, kind="words", text=event.text, who=who))
@@ -604,7 +604,7 @@ def _stop(now: Session, event: SessionStopped) -> Step:
     stopped = replace(after, why=event.why or "stopped", stopping=True, final=final)
     if now.live:
         return stopped, (*told, CloseRun(run=now.run, machine=now.machine))
-    freed: tuple[Effect, ...] = ()
+    freed: tuple[AnyEffect, ...] = ()
     if now.stage is Stage.WANTING:
         freed = (Tell(stream="fleet", event=SlotFreed(run=now.run)),)
     held, effects = _held(stopped)

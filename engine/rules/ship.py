@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import Check, Effect, Push, TakeRemote, Tell
+from engine.rules.effects import AnyEffect, Check, Push, TakeRemote, Tell
 from engine.rules.events import (
     GaveUp,
     GoalShipped,
@@ -68,7 +68,7 @@ class Ship(Struct, frozen=True, tag=True, kw_only=True):
     decided_at: float = 0.0
 
 
-Result = tuple[Ship, tuple[Effect, ...]]
+Result = tuple[Ship, tuple[AnyEffect, ...]]
 
 
 def begin(name: str) -> Ship:

@@ -1,0 +1,43 @@
+"""The engine's process: `python -m engine`, or `quarterdeck engine`.
+
+Ends on SIGTERM or SIGINT within seconds, and no run with it. An error nobody foresaw ends it too, and
+whoever started it (systemd, a person) starts it again: starting is recovering.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+
+from engine.config import load
+from engine.engine import Engine
+from engine.errors import EngineError
+from engine.paths import Home
+
+
+async def main() -> None:
+    """Run until told to stop."""
+    home = Home.found()
+    load(home)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    engine = Engine(home, scenario=os.environ.get("QUARTERDECK_SCENARIO", ""))
+    async with engine.running():
+        logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s engine %(levelname)s %(name)s %(message)s"
+    )
+    try:
+        asyncio.run(main())
+    except EngineError as error:
+        sys.stderr.write(f"quarterdeck engine: {error}\n")
+        sys.exit(1)

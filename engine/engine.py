@@ -1,0 +1,190 @@
+"""The engine put together: stores, rules, adapters, the loop between them, and the door.
+
+    ledger ── loop ── performer ── hub, runs ── machines
+                └──── door ─────── server (engine.sock)
+
+Starting is recovering: what is owed is performed, every run somebody waits for is read on from where
+it was left, cards are shown as the states have them. `running` is the whole engine as one block, for
+__main__.py, for the demo and for tests; `unlocked` is a door for one request of the command line while
+no engine runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from engine.adapters.hub import Hub
+from engine.adapters.machines import Local, Machine
+from engine.adapters.runs import Runs
+from engine.api import Server
+from engine.calls import Desk
+from engine.door import Door
+from engine.errors import Unavailable
+from engine.loop import EngineLock, Loop, Rule
+from engine.paths import Home
+from engine.perform import Performer, waited_for
+from engine.rules import ask, fleet, goal, landing, project, session, ship
+from engine.rules.events import MachineSeen
+from engine.rules.goal_state import Goal
+from engine.rules.project import Project
+from stores.database import Database
+from stores.ledger import Ledger
+from stores.vault import Opener, Vault, read_key
+
+log = logging.getLogger(__name__)
+
+RULES = {
+    "ask": Rule("ask", ask.begin, ask.decide, ask.Ask),
+    "fleet": Rule("fleet", fleet.begin, fleet.decide, fleet.Fleet),
+    "goal": Rule("goal", goal.begin, goal.decide, Goal),
+    "landing": Rule("landing", landing.begin, landing.decide, landing.Landing),
+    "project": Rule("project", project.begin, project.decide, project.Project),
+    "session": Rule("session", session.begin, session.decide, session.Session),
+    "ship": Rule("ship", ship.begin, ship.decide, ship.Ship),
+}
+
+
+class Engine:
+    """One engine over one home.
+
+    machines   how machines are reached, by name; by default this one, through a pipe
+    scenario   what rehearsal agents play, for accounts that name none
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        machines: dict[str, Machine] | None = None,
+        scenario: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.home = home.make()
+        self._machines = machines
+        self._scenario = scenario
+        self._clock = clock
+        self.loop: Loop
+        self.door: Door
+        self.runs: Runs
+        self.server: Server
+
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[None]:
+        """Open the stores and put everything together; nothing is performed yet."""
+        async with contextlib.AsyncExitStack() as stack:
+            ledger = await stack.enter_async_context(
+                Ledger(Database(self.home.engine_db, "ledger"))
+            )
+            vault, opener = await self._vault(stack)
+            machines: dict[str, Machine] = self._machines or {"here": Local(self.home.root)}
+            hub = Hub(self.home.hubs)
+            self.runs = Runs(
+                self.home.root,
+                machines,
+                ledger,
+                state=lambda stream: self.loop.state(stream),
+                secret=lambda name: self.door.secret(name),
+                identity=lambda name: hub.identity(self._source(name)),
+                on_doing=lambda run: self.door.on_doing(run),
+                scenario=self._scenario,
+            )
+            performer = Performer(hub, self.runs, machines, lambda: self.loop.world())
+            self.loop = Loop(ledger, RULES, performer, clock=self._clock)
+            self.door = Door(
+                self.home,
+                self.loop,
+                ledger,
+                hub,
+                vault,
+                opener,
+                doing=self.runs.doing,
+                clock=self._clock,
+            )
+            self.server = Server(self.home.engine_sock, self.door)
+            self.runs.post = self.loop.post
+            self.runs.judged = performer.judged
+            self.runs.calls = Desk(ledger, hub, self.loop.world)
+            self._reached = machines
+            await self.loop.open()
+            await self.runs.open()
+            try:
+                yield
+            finally:
+                for machine in machines.values():
+                    await machine.close()
+
+    async def _vault(self, stack: contextlib.AsyncExitStack) -> tuple[Vault | None, Opener | None]:
+        if not self.home.vault_key.exists():
+            return None, None
+        private = read_key(self.home.vault_key)
+        database = Database(self.home.vault_db, "vault", secure_delete=True)
+        await database.open()
+        stack.push_async_callback(database.close)
+        return Vault(database, private), Opener(private)
+
+    def _source(self, name: str) -> str:
+        known = self.loop.state(f"project/{name}")
+        return known.source if isinstance(known, Project) else ""
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The whole engine, until the block ends; runs go on without it."""
+        with EngineLock(self.home.engine_lock):
+            async with self._open(), asyncio.TaskGroup() as group:
+                self.door.open(self.server)
+                tasks = [
+                    group.create_task(self.server.run(), name="server"),
+                    group.create_task(self.loop.run(), name="loop"),
+                    group.create_task(
+                        self.runs.run(waited_for(self.loop.world())), name="followers"
+                    ),
+                    *(
+                        group.create_task(self._greet(name, machine), name=f"greet {name}")
+                        for name, machine in self._reached.items()
+                    ),
+                ]
+                try:
+                    await self.server.listening.wait()
+                    yield
+                finally:
+                    for task in tasks:
+                        task.cancel()
+
+    @asynccontextmanager
+    async def unlocked(self) -> AsyncIterator[None]:
+        """The door alone, under the engine's lock, while no engine runs; what is owed stays owed."""
+        with EngineLock(self.home.engine_lock):
+            async with self._open():
+                self.door.open()
+                yield
+
+    async def _greet(self, name: str, machine: Machine) -> None:
+        """Tell the fleet what a machine is, once its node has answered."""
+        while True:
+            try:
+                about: dict[str, Any] = await machine.hello()
+                break
+            except Unavailable as away:
+                log.warning("%s: %s", name, away.sentence)
+                await asyncio.sleep(1.0)
+        seen = MachineSeen(
+            machine=name,
+            fenced=bool(about["fenced"]),
+            fence=str(about["why"]),
+            agents=tuple(sorted(dict(about["agents"]).items())),
+        )
+        await self.loop.post("fleet", seen, f"machine:{name}:{about['epoch']}")
+
+
+@asynccontextmanager
+async def opened(home: Home) -> AsyncIterator[Door]:
+    """The door of an engine opened for one request, while none is running."""
+    engine = Engine(home)
+    async with engine.unlocked():
+        yield engine.door
