@@ -273,10 +273,10 @@ class Agent:
         self.prompt, self.last, self.cost = prompt, "", CENT
         self.session.prompts.append(prompt)
         self.session.add({"type": "user", "text": prompt})
-        if self.desk is None:
-            self.open_desk()
-        self.init()
         try:
+            if self.desk is None:
+                self.open_desk()
+            self.init()
             self.perform(self)
             self.end()
         except TurnOver:

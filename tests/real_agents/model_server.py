@@ -111,6 +111,14 @@ def plan_file(body: Json) -> str:
     return found.group()
 
 
+def tree_of(body: Json) -> str:
+    """Return the folder the agent works in, as it told the model: tools want absolute paths."""
+    found = re.search(r"Primary working directory: ([^\n]+)", _system_text(body))
+    if found is None:
+        raise LookupError("the request names no working directory")
+    return found.group(1)
+
+
 # The agent's own line to the model after a broken stream; not a prompt.
 _CONTINUED = "Your response above was cut off"
 
@@ -139,12 +147,13 @@ def _prompt_text(content: str | list[Json]) -> str:
 
 
 def _system_text(body: Json) -> str:
-    blocks = body.get("system", "")
-    said = [blocks] if isinstance(blocks, str) else [str(block.get("text", "")) for block in blocks]
-    said += [
-        json.dumps(one["content"]) for one in body.get("messages", []) if one["role"] == "system"
-    ]
-    return "\n".join(said)
+    parts = [body.get("system", "")]
+    parts += [one["content"] for one in body.get("messages", []) if one["role"] == "system"]
+    return "\n".join(text for part in parts for text in _texts(part))
+
+
+def _texts(content: str | list[Json]) -> list[str]:
+    return [content] if isinstance(content, str) else [str(one.get("text", "")) for one in content]
 
 
 class ModelServer:

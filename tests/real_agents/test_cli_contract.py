@@ -45,6 +45,7 @@ from tests.real_agents.model_server import (
     Refuse,
     Step,
     plan_file,
+    tree_of,
     usage_limit,
 )
 
@@ -436,10 +437,14 @@ async def test_a_lead_cannot_write_whatever_its_mode(spec: TurnSpec, mode: str) 
 
 async def test_a_worker_edits_and_commits_its_tree_unasked(spec: TurnSpec) -> None:
     """M46 on Claude: exactly `git add` and `git commit`, alone or together."""
-    path = Path(spec.tree) / "app.py"
+
+    def write(body: Json) -> Step:
+        text = "print('hello')\n"
+        return Call("Write", {"file_path": f"{tree_of(body)}/app.py", "content": text})
+
     heredoc = "git commit -q -m \"$(cat <<'EOF'\napp: say hello\n\nIt was mute.\nEOF\n)\""
     steps: Sequence[Step] = (
-        Call("Write", {"file_path": str(path), "content": "print('hello')\n"}),
+        write,
         bash(f"git add -A && {heredoc}"),
         bash("git push origin HEAD"),
         "Committed.",

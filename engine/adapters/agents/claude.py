@@ -400,6 +400,7 @@ def _result(line: _Json, memory: Memory) -> tuple[Meaning, ...]:
     errors = [_str(error) for error in _list(line.get("errors")) if isinstance(error, str)]
     words = text or "; ".join(errors) or subtype or "the turn failed"
     kind = _kind_of_end(line, words, memory) if failed else ""
+    memory.error = ""
     cost = _cost(line, memory)
     if not failed:
         return (Ended(text, "", "", cost, is_empty=not text.strip()),)

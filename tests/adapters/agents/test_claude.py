@@ -84,6 +84,14 @@ def test_each_bad_end_is_named(fields: dict[str, Any], kind: str) -> None:
     assert ended.error
 
 
+def test_an_error_that_was_got_over_does_not_name_the_next_one() -> None:
+    refused = {"type": "assistant", "message": {}, "error": "authentication_failed"}
+    fine = {"type": "result", "is_error": False, "result": "x"}
+    broken = {"type": "result", "is_error": True, "result": "API Error: 500"}
+    ends = [one for one in read(refused, fine, broken) if isinstance(one, Ended)]
+    assert [one.error_kind for one in ends] == ["", "api"]
+
+
 def test_a_turn_costs_what_it_used_not_what_the_session_did() -> None:
     usage = {"a": {"costUSD": 0.25}, "b": {"costUSD": 0.5}, "c": None}
     assert result(total_cost_usd=9.0, model_usage_since_last_result=usage).cost_usd == 0.75
