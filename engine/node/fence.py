@@ -264,7 +264,7 @@ def arguments(
 
 
 def _tmpfs(probe: Probe, where: str) -> list[str]:
-    size = ["--size", str(_SIZE.get(where, _SIZE_ELSE))] if probe.version >= _SIZES else []
+    size = ["--size", str(_SIZE.get(where, _SIZE_ELSE))] if tuple(probe.version) >= _SIZES else []
     return [*size, "--tmpfs", where]
 
 

@@ -97,6 +97,14 @@ def view(place: Place, **changes: Any) -> fence.View:
     return dataclasses.replace(usual, **changes)
 
 
+def fenced() -> fence.Probe:
+    """Return this machine's probe, or end here: no test may go on with a run that is loose."""
+    probe = fence.probe()
+    if not probe.fenced:
+        sys.exit(probe.describe())
+    return probe
+
+
 def attack(stage: str) -> None:
     """Start a sibling and then a run that tries everything; pass on what it says."""
     place = furnish(stage)
@@ -108,7 +116,7 @@ def attack(stage: str) -> None:
     add_key = NUMBERS[os.uname().machine]["keyctl"] - 2
     libc.syscall(add_key, b"user", b"quarterdeck-test", b"key-secret", 10, -3)
     os.set_inheritable(os.open(f"{place['user']}/.ssh", os.O_RDONLY), True)
-    probe = fence.probe()
+    probe = fenced()
     fence.harden()
     sibling = fence.launch(
         ["sleep", "600"],
@@ -157,7 +165,7 @@ def hold(stage: str) -> None:
         ["sh", "-c", script],
         {**ENVIRONMENT, fence.MARK: os.environ["MARKED"]},
         view(place, sockets=()),
-        fence.probe() if os.environ["FENCED"] == "yes" else fence.Probe(),
+        fenced() if os.environ["FENCED"] == "yes" else fence.Probe(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
     )
@@ -174,7 +182,7 @@ def hold(stage: str) -> None:
 def one(stage: str) -> None:
     """Start each command of standard input (JSON) in a fence and tell how it ended."""
     place = furnish(stage)
-    probe = fence.probe()
+    probe = fenced()
     asked = json.load(sys.stdin)
     changes = {
         name: tuple(value) if isinstance(value, list) else value
