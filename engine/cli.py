@@ -35,6 +35,8 @@ account_app = typer.Typer(no_args_is_help=True, help="Agents' subscriptions, and
 app.add_typer(project_app, name="project")
 app.add_typer(account_app, name="account")
 
+PATIENCE_S = 300.0  # a project's first clone takes as long as its network does
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
@@ -320,15 +322,13 @@ def _secret_value(key: str) -> str:
 
 def _keep_secret(name: str, value: str) -> None:
     """Seal `value` with the vault's public key here, so that it crosses no socket in clear."""
-    import base64
-
     from stores.sealing import seal
 
     home = Home.found()
     if not home.vault_pub.exists():
         raise Refused("There is no vault yet. Run `quarterdeck setup` first.")
     sealed = seal(home.vault_pub.read_bytes(), value.encode())
-    _with_engine("keep_secret", name=name, sealed=base64.b64encode(sealed).decode())
+    _with_engine("keep_secret", name=name, sealed=sealed)
 
 
 # ---------------------------------------------------------------- the engine
@@ -342,17 +342,22 @@ def _with_engine(verb: str, **arguments: Any) -> Any:
 async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
     import msgspec
 
-    from engine.api import Client
+    from engine.api import VERBS, Client
+    from engine.doctor import engine_runs
 
     cause = f"cli:{uuid.uuid4().hex}"
     if home.engine_sock.exists():
-        try:
-            async with Client(home.engine_sock) as client:
-                return msgspec.to_builtins(await client.call(verb, cause=cause, **arguments))
-        except Unavailable:
-            pass  # a socket that an ended engine left behind; the lock below tells for certain
+        async with Client(home.engine_sock, timeout_s=PATIENCE_S) as client:
+            try:
+                return msgspec.to_builtins(await client.call(verb, cause, **arguments))
+            except Unavailable:
+                if engine_runs(home):
+                    raise
+        # Nobody holds the lock: the socket was left by an engine that was killed.
     from engine.engine import opened
 
+    if VERBS[verb].changes:
+        arguments["cause"] = cause
     async with opened(home) as door:
         return msgspec.to_builtins(await getattr(door, verb)(**arguments))
 

@@ -5,7 +5,6 @@ Reads and probes, changes nothing. Knows no engine: it must work when nothing el
 
 import fcntl
 import json
-import os
 import platform
 import shutil
 import stat
@@ -152,18 +151,19 @@ def _keys(home: Home) -> Finding:
 
 
 def _engine(home: Home) -> Finding:
-    """Say whether an engine holds the lock, by trying to take it for a moment."""
+    return Finding("engine", True, "running" if engine_runs(home) else "not running")
+
+
+def engine_runs(home: Home) -> bool:
+    """Say whether a living engine holds the home's lock, by trying to share it for a moment."""
     try:
-        descriptor = os.open(home.engine_lock, os.O_RDWR)
+        with home.engine_lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
-        return Finding("engine", True, "not running")
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
     except BlockingIOError:
-        return Finding("engine", True, "running")
-    finally:
-        os.close(descriptor)
-    return Finding("engine", True, "not running")
+        return True
+    return False
 
 
 def _said(*argv: str) -> str:

@@ -31,7 +31,6 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.log = folder / "up.log"
-        self.agent = folder / "agent"
         self.env = {**os.environ, "QUARTERDECK_HOME": str(folder / "home")}
 
     async def quarterdeck(self, *arguments: str, stdin: str = "") -> None:
@@ -54,8 +53,7 @@ class Stage:
     async def furnish(self, api_url: str) -> Path:
         """Set everything up and return the remote that Push goes to."""
         repository, remote = sample.make(self.folder)
-        self.agent.mkdir(mode=0o700)
-        scenario = self.agent / "goal.json"
+        scenario = self.folder / "goal.json"
         scenario.write_bytes(resources.files("bot.demo").joinpath("goal.json").read_bytes())
         await self.quarterdeck(
             *("setup", "--token-file", "-", "--owner", str(OWNER), "--api-url", api_url, "--yes"),
@@ -64,7 +62,7 @@ class Stage:
         await self.quarterdeck("project", "add", "pantry", str(repository), "--base", sample.BASE)
         await self.quarterdeck(
             *("account", "add", "rehearsal", "--agent", "rehearsal"),
-            *("--config-dir", str(self.agent), "--env", f"QUARTERDECK_SCENARIO={scenario}"),
+            *("--env", f"QUARTERDECK_SCENARIO={scenario}"),
         )
         return remote
 
