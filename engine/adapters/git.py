@@ -1,7 +1,7 @@
 """One git process: what it may see of the environment, how long it may take, what it said.
 
-A thin process of our own and not GitPython's: that one blocks a thread a call, cannot be ended
-when the task that waits for it is, and decodes before we can. The time is git's own either way.
+A thin process of our own and not GitPython's: that one cannot be ended when the task that waits for
+it is, and decodes before we can. The time is git's own either way.
 
 Whatever we run, hooks, fsmonitor and automatic upkeep are off. Work among our own files sees no
 configuration but ours; `REMOTE` work, which talks to the outside, sees the owner's, since that is
@@ -15,11 +15,16 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
+import sys
+import tempfile
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from engine.errors import Unavailable
 
@@ -27,6 +32,8 @@ LIMIT_S = 120.0
 LONG_S = 3600.0  # a first clone over a slow line
 KEPT_BYTES = 64 * 1024 * 1024
 _WORDS_BYTES = 64 * 1024
+_READ_BYTES = 256 * 1024
+_THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="git")
 
 PROTOCOLS: Final = ("https", "http", "ssh", "git")
 
@@ -147,26 +154,16 @@ async def git(
     allowed += ["protocol.file.allow=always"] if local else []
     settings = [word for one in (*_ALWAYS, *allowed, *config) for word in ("-c", one)]
     where = ["--git-dir", str(at)] if at else []
-    process = await asyncio.create_subprocess_exec(
-        "git",
-        *settings,
-        *where,
-        *args,
-        stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**_environment(remote), **(env or {})},
-        cwd="/",
-        start_new_session=True,  # no terminal to ask at, and ended as a whole
+    run = _Run(
+        ["git", *settings, *where, *args], {**_environment(remote), **(env or {})}, stdin, keep + 1
     )
     try:
         async with asyncio.timeout(limit_s):
-            out, err = await _talk(process, stdin, keep)
+            code, out, err = await asyncio.get_running_loop().run_in_executor(_THREADS, run.go)
     except TimeoutError:
         raise Unavailable(f"git {_verb(args)} took longer than {limit_s:.0f} s") from None
     finally:
-        await _end(process)
-    code = process.returncode if process.returncode is not None else -1
+        run.end()
     answer = Answer(code, out[:keep], without_password(shown(err)).strip(), len(out) > keep)
     if ok is not None and code not in ok:
         raise Unavailable(f"git {_verb(args)} failed: {answer.why}")
@@ -189,39 +186,58 @@ def _verb(args: Sequence[str | bytes]) -> str:
     return ""
 
 
-async def _talk(
-    process: asyncio.subprocess.Process, stdin: bytes, keep: int
-) -> tuple[bytes, bytes]:
-    """Return both outputs, one byte over what may be kept if there was more."""
-    assert process.stdout is not None
-    assert process.stderr is not None
-    out, err, _ = await asyncio.gather(
-        _read(process.stdout, keep + 1), _read(process.stderr, _WORDS_BYTES), _feed(process, stdin)
-    )
-    await process.wait()
-    return out, err
+def _file() -> IO[bytes]:
+    """Return a file without a name, in memory where that can be had."""
+    if sys.platform == "linux":
+        return open(os.memfd_create("git"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
-async def _read(stream: asyncio.StreamReader, keep: int) -> bytes:
-    kept = bytearray()
-    while data := await stream.read(256 * 1024):
-        kept += data[: max(0, keep - len(kept))]
-    return bytes(kept)
+class _Run:
+    """One process, begun and read in a thread: cheaper than asyncio's own, and blocks no loop."""
 
+    def __init__(
+        self, argv: Sequence[str | bytes], env: Mapping[str, str], stdin: bytes, keep: int
+    ) -> None:
+        self._argv, self._env, self._stdin, self._keep = argv, env, stdin, keep
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
 
-async def _feed(process: asyncio.subprocess.Process, stdin: bytes) -> None:
-    if process.stdin is None:
-        return
-    process.stdin.write(stdin)
-    with suppress(BrokenPipeError, ConnectionResetError):
-        await process.stdin.drain()
-    process.stdin.close()
+    def go(self) -> tuple[int, bytes, bytes]:
+        """Return the exit code, up to `keep` bytes of output, and what went to standard error."""
+        with _file() as errors, _file() if self._stdin else nullcontext() as given:
+            if given is not None:
+                given.write(self._stdin)
+                given.seek(0)
+            with self._lock:
+                if self._ended:
+                    return -1, b"", b""
+                self._process = process = subprocess.Popen(
+                    self._argv,
+                    bufsize=0,
+                    stdin=subprocess.DEVNULL if given is None else given,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env=self._env,
+                    cwd="/",
+                    start_new_session=True,  # no terminal to ask at, and ended as a whole
+                )
+            assert process.stdout is not None
+            kept = bytearray()
+            with process.stdout as stdout:
+                while data := stdout.read(_READ_BYTES):
+                    kept += data[: self._keep - len(kept)]
+            code = process.wait()
+            with self._lock:
+                self._ended = True
+            errors.seek(0)
+            return code, bytes(kept), errors.read(_WORDS_BYTES)
 
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave no process behind, also when the task that waited is cancelled."""
-    if process.returncode is not None:
-        return
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+    def end(self) -> None:
+        """Leave no process behind when nobody waits for it any more; nothing if it is over."""
+        with self._lock:
+            if not self._ended and self._process is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._ended = True

@@ -396,8 +396,8 @@ class Hub:
             return ""
         ref = f"refs/remote/{branch}"
         hub = self.path(project)
-        if await self._find(hub, f"{seen}^{{commit}}"):
-            return seen
+        if await self._find(hub, ref) == seen:
+            return seen  # the ref is made when a fetch has ended; an object alone proves nothing
         answer = await self._fetch(hub, url, f"+refs/heads/{branch}:{ref}", config=_OLD_FAULTS)
         if answer.code:
             raise self._not_brought(url, branch, answer)
