@@ -25,7 +25,7 @@ _PLAIN = str.maketrans(
 
 def slug(title: str) -> str:
     """Return the title in a to z, 0 to 9 and single hyphens; empty if no letter of it fits."""
-    plain = unicodedata.normalize("NFKD", title.casefold().translate(_PLAIN))
+    plain = unicodedata.normalize("NFKD", title.casefold().translate(_PLAIN)).lower()
     words = "".join(
         letter if letter.isascii() and letter.isalnum() else " "
         for letter in plain

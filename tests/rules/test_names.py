@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.rules import names
@@ -51,6 +51,8 @@ def test_two_pieces_of_one_title_get_two_branches() -> None:
 
 
 @given(st.text())
+@example("\N{PARENTHESIZED LATIN CAPITAL LETTER A}")
+@example("\N{KELVIN SIGN}")
 def test_git_takes_whatever_comes_of_any_title(title: str) -> None:
     assert acceptable(names.lead_branch("g-3", title))
     assert acceptable(names.worker_branch(title, "p-17"))
