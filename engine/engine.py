@@ -78,9 +78,8 @@ class Engine:
     async def _open(self) -> AsyncIterator[None]:
         """Open the stores and put everything together; nothing is performed yet."""
         async with contextlib.AsyncExitStack() as stack:
-            ledger = await stack.enter_async_context(
-                Ledger(Database(self.home.engine_db, "ledger"))
-            )
+            file = await stack.enter_async_context(Database(self.home.engine_db, "ledger"))
+            ledger = await stack.enter_async_context(Ledger(file))
             vault, opener = await self._vault(stack)
             machines: dict[str, Machine] = self._machines or {"here": Local(self.home.root)}
             hub = Hub(self.home.hubs)

@@ -23,10 +23,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
-from engine.adapters.agents.claude import Claude
 from engine.adapters.agents.driver import Driver, Memory, TurnSpec
-from engine.adapters.agents.rehearsal import Rehearsal
 from engine.adapters.machines import Machine, NodeRefused
 from engine.errors import Refused, Unavailable
 from engine.rules import modes
@@ -54,7 +53,6 @@ REPORT_LINES = 40
 ERROR_LINES = 40
 REPLIES_KEPT = 200
 MAX_LINE_BYTES = 64 * 1024 * 1024
-AGENTS: Mapping[str, type[Driver]] = {"claude": Claude, "rehearsal": Rehearsal}
 
 ERRORS: Mapping[str, TurnError] = {
     "": TurnError.NONE,
@@ -132,7 +130,7 @@ class Runs:
         self._identity = identity
         self._on_doing = on_doing
         self._scenario = scenario
-        self._drivers: dict[str, Driver] = {name: kind() for name, kind in AGENTS.items()}
+        self._drivers: Mapping[str, Driver] = DRIVERS
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
@@ -301,6 +299,7 @@ class Runs:
             model=effect.model,
             preface=effect.preface,
             desk_argv=tuple(about["desk"]),
+            commands=effect.commands,
             account_env=dict(effect.account.env),
             tmp="/tmp" if fenced else f"{folder}/tmp",
         )
@@ -539,9 +538,12 @@ class Runs:
         """Put a borrowed tree back as its worker left it, or let a fresh one go."""
         machine = self._machine(followed.machine)
         try:
-            op = "tree.check_back" if followed.warm else "tree.remove"
-            session = followed.warm or followed.run
-            await machine.call(op, project=followed.project, session=session)
+            if followed.warm:
+                await machine.call(
+                    "tree.check_back", project=followed.project, session=followed.warm
+                )
+            else:
+                await machine.call("tree.remove", project=followed.project, name=followed.run)
         except NodeRefused as no:
             log.warning("tree not given back run=%s: %s", followed.run, no)
 

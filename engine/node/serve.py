@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, TypeVar, Union
 
-from engine.node import fence, runs, title
+from engine.node import fence, runs, title, trees
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -355,7 +355,10 @@ async def _serve(home: str) -> None:
     )
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
-        await Node(home, Channel(reader, writer)).serve()
+        node = Node(home, Channel(reader, writer))
+        for name, do in trees.OPS.items():
+            node.add(name, do)
+        await node.serve()
     except Garbled as error:
         print(f"quarterdeck-node: {error}", file=sys.stderr)
 

@@ -159,6 +159,7 @@ class StartRun(Effect, frozen=True):
     agent_session: str
     resume: bool
     setup: str = ""
+    commands: tuple[str, ...] = ()  # the owner allowed them word for word: not asked for
 
 
 class AnswerRun(Effect, frozen=True):

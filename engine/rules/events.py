@@ -395,6 +395,7 @@ class SessionOpened(Event, frozen=True):
     number: int = 0
     title: str = ""
     setup: str = ""  # the allowed command that readies a fresh tree
+    commands: tuple[str, ...] = ()  # allowed word for word: the agent need not ask for them
 
 
 class Prompted(Event, frozen=True):

@@ -153,5 +153,6 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         title=piece.title,
         machine=piece.machine,
         setup=now.command("setup"),
+        commands=tuple(c.command.text for c in now.commands if c.allowed),
     )
     return Tell(stream=f"session/{piece.session}", event=opened)

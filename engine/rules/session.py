@@ -129,6 +129,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     number: int = 0
     title: str = ""
     setup: str = ""
+    commands: tuple[str, ...] = ()
     wants: str = ""  # machine, "" = any
     machine: str = ""
     where: str = ""  # why it runs there, or why it waits
@@ -261,6 +262,7 @@ def _open(now: Session, event: SessionOpened) -> Step:
         number=event.number,
         title=event.title,
         setup=event.setup,
+        commands=event.commands,
         wants=event.machine,
         agent_session=_uuid(seed),
         queue=(Line(event.prompt, "goal"), *now.queue),
@@ -315,6 +317,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         agent_session=now.agent_session,
         resume=now.resumable,
         setup=now.setup,
+        commands=now.commands,
     )
     return starting, (start,)
 
