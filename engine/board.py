@@ -268,7 +268,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     if goal.live:
         if lead and lead.stage is session_rule.Stage.RUNNING:
             buttons.append("interrupt")
-        buttons.append("resume" if goal.held else "stop")
+        buttons += ["resume", "drop"] if goal.held else ["stop"]
     decided = ""
     if goal.stage is goal_rule.Stage.SHIPPED:
         decided = f"Shipped: {goal.where}"
