@@ -303,6 +303,33 @@ def test_making_again_leaves_the_work_that_is_there(shop: Shop) -> None:
     assert not (tree / ".git/index.lock").exists()
 
 
+def test_files_of_a_tree_have_the_rights_they_usually_have(shop: Shop) -> None:
+    shop.machine.run("chmod", "755", str(shop.repo / "b"))
+    base = shop.machine.commit(shop.repo, "b runs")
+    shop.update(base)
+    tree = shop.make(commit=base)
+    assert [oct((tree / name).stat().st_mode & 0o777) for name in "ab"] == ["0o644", "0o755"]
+
+
+def test_no_script_goes_on_in_a_tree_when_its_node_is_gone(shop: Shop) -> None:
+    tree = shop.make()
+    told = tree / "told"
+    shop.machine.run("mkfifo", str(told))
+    view = {"home": str(shop.machine.home), "tree": str(tree)}
+    code = (
+        "from engine.node import fence, trees; "
+        f"trees.fenced_git(fence.View(**{view!r}), 'exec 3>told; sleep 600 & echo up >&3; wait')"
+    )
+    node = subprocess.Popen(
+        [shop.machine.python, "-c", code], env=shop.machine.env, **shop.machine.who
+    )
+    with told.open() as heard:
+        assert heard.readline() == "up\n"
+        node.kill()
+        node.wait()
+        assert heard.read() == ""  # its end: nobody holds the other side any more
+
+
 def test_a_lead_is_detached_at_its_commit(shop: Shop) -> None:
     tree = shop.make("s-9", branch="")
     assert (tree / ".git/HEAD").read_text().strip() == shop.base
