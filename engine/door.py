@@ -125,13 +125,22 @@ class Door:
         self._doing = doing
         self._clock = clock
         self._cards: dict[str, AnyCard] = {}
+        self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
+        self._streams: dict[str, set[str]] = {}  # a goal's streams
+        self._machines: object = None  # as the fleet had them when cards were last made
         self._shown: Shown | None = None
 
     # ------------------------------------------------------------ cards, kept current
 
     def open(self, shown: Shown | None = None) -> None:
         """Take the cards up as the states have them; from now on tell `shown` what changes."""
-        self._cards = {card.id: card for card in board.everything(self.world(), self._doing)}
+        world = self.world()
+        for stream in world:
+            self._streams.setdefault(board.goal_of(world, stream), set()).add(stream)
+        self._cards = {card.id: card for card in board.everything(world, self._doing)}
+        for card in self._cards.values():
+            self._of_goal.setdefault(card.goal, set()).add(card.id)
+        self._machines = self._fleet().machines
         self._shown = shown
         self._loop.watch(self._on_change)
 
@@ -164,25 +173,38 @@ class Door:
             return
         world = self.world()
         goal = board.goal_of(world, stream)
+        self._streams.setdefault(goal, set()).add(stream)
         if goal:
-            self._refresh(goal, board.cards(world, goal, self._doing))
+            self._refresh(goal)
         elif stream.startswith("ask/"):
-            self._refresh("", board.general(world))
-        elif stream == "fleet":
+            self._show("", board.general(world))
+        elif stream == "fleet" and self._fleet().machines is not self._machines:
+            self._machines = self._fleet().machines
             for live in board.goals(world):
                 if live.live:
-                    self._refresh(live.id, board.cards(world, live.id, self._doing))
+                    self._refresh(live.id)
+
+    def _refresh(self, goal_id: str) -> None:
+        """Make a goal's cards anew, from its own streams: the cost must not grow with age."""
+        world = self.world()
+        own = {stream: world[stream] for stream in self._streams.get(goal_id, ())}
+        goal = own.get(f"goal/{goal_id}")
+        if isinstance(goal, Goal):
+            for beside in ("fleet", f"project/{goal.project}"):
+                if beside in world:
+                    own[beside] = world[beside]
+        self._show(goal_id, board.cards(own, goal_id, self._doing))
 
     def on_doing(self, run: str) -> None:
         """An agent does something else now: its card follows."""
         session = self._loop.state(f"session/{run.rpartition('-t')[0]}")
         if isinstance(session, Session) and session.run == run:
-            world = self.world()
-            self._refresh(session.goal, board.cards(world, session.goal, self._doing))
+            self._refresh(session.goal)
 
-    def _refresh(self, goal: str, now: list[AnyCard]) -> None:
+    def _show(self, goal: str, now: list[AnyCard]) -> None:
         ids = {card.id for card in now}
-        for card_id in [c.id for c in self._cards.values() if c.goal == goal and c.id not in ids]:
+        before, self._of_goal[goal] = self._of_goal.get(goal, set()), ids
+        for card_id in before - ids:
             del self._cards[card_id]
             if self._shown:
                 self._shown.gone(card_id)
@@ -372,6 +394,8 @@ class Door:
             case SessionCard(), "interrupt":
                 lead = self._goal(card.goal).session
                 return f"session/{lead}", TurnInterrupted(), "Interrupted"
+            case SessionCard(), "drop":
+                return goal, GoalDropped(), "Dropped"
             case ((SessionCard() | FailureCard()), "stop"):
                 return goal, GoalStopped(), "Stopped"
             case ((SessionCard() | FailureCard()), ("resume" | "retry")):

@@ -193,6 +193,7 @@ class Runs:
                     for line in before:
                         await reader.read(line, (followed.run, offset))
                     if await reader.read(last, (followed.run, chunk.offset)):
+                        await self._ledger.forget_position(followed.run)
                         self._forget(followed.run)
                         return
                     offset = chunk.offset
