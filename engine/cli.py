@@ -350,9 +350,12 @@ async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
         async with Client(home.engine_sock, timeout_s=PATIENCE_S) as client:
             try:
                 return msgspec.to_builtins(await client.call(verb, cause, **arguments))
-            except Unavailable:
+            except Unavailable as away:
                 if engine_runs(home):
-                    raise
+                    raise Unavailable(
+                        f"The engine on {home.root} runs and gives no answer ({away}) Try again; "
+                        "if it stays so, end it and start it again: nothing is lost by that."
+                    ) from away
         # Nobody holds the lock: the socket was left by an engine that was killed.
     from engine.engine import opened
 

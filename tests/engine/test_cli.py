@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from engine.cli import main
 from engine.config import Config, load
+from engine.loop import EngineLock
 from engine.paths import Home
 
 TOKEN = "123456789:AAH-a_good_one"
@@ -68,7 +70,7 @@ def telegram() -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
@@ -254,3 +256,108 @@ def test_a_secret_that_is_nowhere_is_refused_by_name(run: Run, home: Home) -> No
     done = run("account", "add", "main", "--agent", "claude", "--secret-env", "NOT_SET_KEY")
     assert done.code == 1
     assert "NOT_SET_KEY is not set" in done.err
+
+
+# ---------------------------------------------------------------- with an engine, and without
+
+
+SETUP = ("setup", "--token-file", "-", "--owner", "42", "--offline", "--yes")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    path = tmp_path / "a shop"
+    for arguments in (
+        ("init", "-q", "-b", "main", str(path)),
+        ("-C", str(path), "-c", "user.name=N", "-c", "user.email=n@localhost",
+         "commit", "-q", "--allow-empty", "-m", "Begin"),
+    ):  # fmt: skip
+        subprocess.run(["git", *arguments], check=True)
+    return path
+
+
+@pytest.fixture
+def engine(run: Run, home: Home) -> Iterator[None]:
+    """A real engine over the same home."""
+    run(*SETUP, stdin=TOKEN)
+    with subprocess.Popen(
+        [sys.executable, "-m", "engine"], stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stderr is not None
+        said = iter(process.stderr)
+        assert any("engine ready" in line for line in said)
+        yield
+        process.terminate()
+        process.stderr.read()
+    assert process.returncode == 0
+
+
+def projects(run: Run) -> list[str]:
+    return [project["name"] for project in json.loads(run("project", "list", "--json").out)]
+
+
+def add_and_look(run: Run, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repository.parent)
+    added = run("project", "add", "shop", "a shop")
+    assert (added.code, added.err) == (0, "")
+    (listed,) = json.loads(run("project", "list", "--json").out)
+    assert (listed["name"], listed["source"]) == ("shop", str(repository))
+    assert str(repository) in run("project", "list").out
+    monkeypatch.setenv("A_TOKEN", "the-value-itself")
+    done = run(
+        "account", "add", "main", "--agent", "claude",
+        "--env", "A_SETTING=1=2", "--secret-env", "A_TOKEN",
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    (account,) = json.loads(run("account", "list", "--json").out)
+    assert account["env"] == [["A_SETTING", "1=2"]]
+    assert account["secret_env"] == ["A_TOKEN"]
+
+
+def test_with_no_engine_running_requests_are_kept_all_the_same(
+    run: Run, home: Home, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(*SETUP, stdin=TOKEN)
+    add_and_look(run, repository, monkeypatch)
+    assert "Nothing runs" in run("status").out
+    written = b"".join(path.read_bytes() for path in home.root.rglob("*") if path.is_file())
+    assert b"the-value-itself" not in written
+    assert run("account", "remove", "main").code == 0
+    assert run("project", "remove", "shop").code == 0
+    assert projects(run) == []
+
+
+@pytest.mark.usefixtures("engine")
+def test_with_an_engine_running_it_is_asked(
+    run: Run, home: Home, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_and_look(run, repository, monkeypatch)
+    assert json.loads(run("status", "--json").out)["running"] == []
+    doctor = {finding["name"]: finding for finding in json.loads(run("doctor", "--json").out)}
+    assert doctor["engine"]["says"] == "running"
+
+
+def test_a_socket_that_a_killed_engine_left_behind_holds_nobody_up(run: Run, home: Home) -> None:
+    run(*SETUP, stdin=TOKEN)
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(home.engine_sock))
+    assert projects(run) == []
+
+
+def test_an_engine_that_is_stuck_is_not_gone_round(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(*SETUP, stdin=TOKEN)
+    with EngineLock(home.engine_lock), socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(home.engine_sock))
+        done = run("project", "list")
+    assert done.code == 1
+    assert "runs and gives no answer" in done.err
+
+
+def test_the_engines_refusal_is_a_sentence_and_exit_1(run: Run, home: Home) -> None:
+    run(*SETUP, stdin=TOKEN)
+    done = run("project", "add", "shop", str(home.root / "nowhere"))
+    assert done.code == 1
+    assert done.err.startswith("quarterdeck: ")
+    assert "Traceback" not in done.err
