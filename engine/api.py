@@ -226,8 +226,7 @@ class _Follower:
         self.wake = asyncio.Event()
 
     def push(self, card: str, push: Push) -> None:
-        self.pending.pop(card, None)  # a newer one queues at the end
-        self.pending[card] = push
+        self.pending[card] = push  # in the place of an older one: who changes often waits no longer
         self.wake.set()
 
     def note(self) -> None:

@@ -156,6 +156,14 @@ async def test_an_event_that_went_in_after_a_death_is_forgiven(tmp_path: Path) -
     assert await lives(path) == {}
 
 
+async def test_a_repeat_of_what_is_in_the_log_cannot_count_as_a_death(tmp_path: Path) -> None:
+    path = tmp_path / "engine.sqlite3"
+    async with Database(path, "ledger") as file, Ledger(file) as ledger:
+        await ledger.commit([step("telegram:1")])
+    await die_deciding(path, "telegram:1")
+    assert await lives(path) == {}
+
+
 @pytest.mark.parametrize(
     "torn", [b"", b"\x00" * 512, b'[1, "goal/g-1", "tele', b"\xff\xfe\n", b"[1]\n", b'{"a":1}\n']
 )
