@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import logging
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -30,7 +31,7 @@ from engine.loop import EngineLock, Loop, Rule
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.rules import ask, fleet, goal, landing, project, session, ship
-from engine.rules.events import MachineSeen
+from engine.rules.events import AnyEvent, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from stores.database import Database
@@ -69,6 +70,7 @@ class Engine:
         self._machines = machines
         self._scenario = scenario
         self._clock = clock
+        self._born = uuid.uuid4().hex[:8]  # tells this engine's own news from an earlier one's
         self.loop: Loop
         self.door: Door
         self.runs: Runs
@@ -164,21 +166,29 @@ class Engine:
                 yield
 
     async def _greet(self, name: str, machine: Machine) -> None:
-        """Tell the fleet what a machine is, once its node has answered."""
+        """Tell the fleet what a machine is whenever its node answers, and when it stops answering."""
+        changed = asyncio.Event()
+        if isinstance(machine, Local):
+            machine.link.changed.append(changed.set)
+        lost = 0
         while True:
+            changed.clear()
             try:
                 about: dict[str, Any] = await machine.hello()
-                break
             except Unavailable as away:
-                log.warning("%s: %s", name, away.sentence)
+                lost += 1
+                event: AnyEvent = MachineLost(machine=name, why=away.sentence)
+                await self.loop.post("fleet", event, f"machine:{name}:lost:{self._born}.{lost}")
                 await asyncio.sleep(1.0)
-        seen = MachineSeen(
-            machine=name,
-            fenced=bool(about["fenced"]),
-            fence=str(about["why"]),
-            agents=tuple(sorted(dict(about["agents"]).items())),
-        )
-        await self.loop.post("fleet", seen, f"machine:{name}:{about['epoch']}")
+                continue
+            event = MachineSeen(
+                machine=name,
+                fenced=bool(about["fenced"]),
+                fence=str(about["why"]),
+                agents=tuple(sorted(dict(about["agents"]).items())),
+            )
+            await self.loop.post("fleet", event, f"machine:{name}:{about['epoch']}")
+            await changed.wait()
 
 
 @asynccontextmanager
