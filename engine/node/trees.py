@@ -59,7 +59,26 @@ git() {
         -c advice.detachedHead=false -c submodule.recurse=false "$@"
 }
 unlock() { find .git -name '*.lock' -type f -exec rm -f {} +; }
+whole() {
+    if [ ! -d .git ] || [ -L .git ]; then exit 7; fi
+    unlock
+    git rev-parse -q --verify 'HEAD^{commit}' >/dev/null || exit 7
+}
+back() {
+    [ -f .git/quarterdeck-checking ] || return 0
+    on=$(cat .git/quarterdeck-checking)
+    git reset -q --hard
+    git clean -q -ffd
+    case $on in
+        refs/heads/*) git checkout -q -f "${on#refs/heads/}" -- ;;
+        *) git checkout -q -f --detach "$on" ;;
+    esac
+    rm -f .git/quarterdeck-checking
+    modules
+}
+modules() { if [ -f .gitmodules ]; then printf modules; fi; }
 """
+_DAMAGED = 7  # the exit code of `whole`
 
 
 def fenced_git(
@@ -171,12 +190,7 @@ if [ -n "$reused" ]; then
 fi
 git reset -q --hard "$commit"
 if [ -n "$reused" ]; then git clean -q -ffdx; fi
-"""
-
-_AGAIN = """
-[ -d .git ] && [ ! -L .git ]
-unlock
-git rev-parse -q --verify 'HEAD^{commit}'
+modules
 """
 
 
@@ -192,10 +206,13 @@ def make(home: str, args: Fields) -> Fields:
     tree, note = _tree(home, project, session), ""
     with copies.alone(tree):
         if os.path.isdir(tree):
-            said = fenced_git(_view(home, project, tree), _AGAIN)
+            said = fenced_git(_view(home, project, tree), "whole; back")
             if said.code == 0:
-                _check_back(home, project, tree)
+                if said.out:
+                    _fill(home, project, tree)
                 return _made(home, project, tree, made=False)
+            if said.code != _DAMAGED:
+                raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
             note = _set_aside(tree, said)
         _lay(home, project, tree, branch, commit, who)
     return {**_made(home, project, tree, made=True), "note": note}
@@ -248,7 +265,8 @@ def _lay(
             said = fenced_git(_view(home, project, rough), _LAY, script)
         if said.code:
             raise copies.Failed(f"the tree could not be made: {copies.why(said.words)}")
-        _fill(home, project, rough)
+        if said.out:
+            _fill(home, project, rough)
     except BaseException:
         _discard(rough)
         raise
@@ -431,17 +449,7 @@ else
     mv .git/quarterdeck-checking.new .git/quarterdeck-checking
 fi
 git checkout -q -f --detach "$1"
-"""
-_CHECK_BACK = """
-[ -f .git/quarterdeck-checking ] || exit 0
-on=$(cat .git/quarterdeck-checking)
-git reset -q --hard
-git clean -q -ffd
-case $on in
-    refs/heads/*) git checkout -q -f "${on#refs/heads/}" -- ;;
-    *) git checkout -q -f --detach "$on" ;;
-esac
-rm -f .git/quarterdeck-checking
+modules
 """
 
 
@@ -460,7 +468,8 @@ def check_out(home: str, args: Fields) -> Fields:
             raise copies.Failed(
                 f"the tree could not be put at {commit[:12]}: {copies.why(said.words)}"
             )
-        _fill(home, project, tree)
+        if said.out:
+            _fill(home, project, tree)
     return _made(home, project, tree, made=False)
 
 
@@ -468,20 +477,19 @@ def check_back(home: str, args: Fields) -> Fields:
     """Put the session's tree back to where it was before `check_out`; nothing if it is there."""
     project, tree = _find(home, args)
     with copies.alone(tree):
-        _check_back(home, project, tree)
+        said = fenced_git(_view(home, project, tree), "back")
+        if said.code:
+            raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
+        if said.out:
+            _fill(home, project, tree)
     return _made(home, project, tree, made=False)
-
-
-def _check_back(home: str, project: str, tree: str) -> None:
-    said = fenced_git(_view(home, project, tree), _CHECK_BACK)
-    if said.code:
-        raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
 
 
 # ---- saving, moving, freeing
 
 _SAVE = """
-unlock
+whole
+back >/dev/null
 left=$(git status --porcelain --untracked-files=all)
 head=$(git rev-parse -q --verify 'HEAD^{commit}') || head=
 commit=$head
@@ -502,6 +510,7 @@ _MOVE = """
 unlock
 git checkout -q -f --detach "$1"
 git clean -q -ffd
+modules
 """
 
 
@@ -515,19 +524,17 @@ def keep(home: str, args: Fields) -> Fields:
     with copies.alone(tree):
         if not os.path.isdir(tree):
             return {"rescue": "", "commit": "", "note": ""}
-        said = fenced_git(_view(home, project, tree), _AGAIN)
-        if said.code:
+        said = fenced_git(_view(home, project, tree), _SAVE, (f"{RESCUE}{session}", "clean too"))
+        if said.code == _DAMAGED:
             return {"rescue": "", "commit": "", "note": _set_aside(tree, said)}
-        _check_back(home, project, tree)
-        branch, commit = _rescue(home, project, session, tree)
+        branch, commit = _rescue(home, project, session, tree, said)
         _free(tree)
     return {"rescue": branch, "commit": commit, "note": ""}
 
 
-def _rescue(home: str, project: str, session: str, tree: str) -> tuple[str, str]:
-    """Take what the copy does not have yet into it, on a branch of its own."""
+def _rescue(home: str, project: str, session: str, tree: str, said: copies.Said) -> tuple[str, str]:
+    """Take what was saved, and the copy does not have yet, into it on a branch of its own."""
     copy, branch = copies.path(home, project), f"{RESCUE}{session}"
-    said = fenced_git(_view(home, project, tree), _SAVE, (branch, "clean too"))
     if said.code:
         raise copies.Failed(f"its unsaved work could not be kept: {copies.why(said.words)}")
     commit, _, left = copies.text(said.out).partition("\0")
@@ -572,8 +579,8 @@ def move(home: str, args: Fields) -> Fields:
             raise copies.Failed(f"{commit[:12]} is not in this machine's copy of {project} yet")
         view = _view(home, project, tree)
         saved = _in(view, _SAVE, rescue, "").partition(b"\0")[2]
-        _in(view, _MOVE, commit)
-        _fill(home, project, tree)
+        if _in(view, _MOVE, commit):
+            _fill(home, project, tree)
     return {**_made(home, project, tree, made=False), "rescue": rescue if saved else ""}
 
 

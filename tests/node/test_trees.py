@@ -778,7 +778,18 @@ def test_submodules_are_there_before_the_agent_is(machine: Machine) -> None:
         assert machine.git(tree / "libs/middle", "rev-parse", "HEAD") == machine.git(
             middle, "rev-parse", "HEAD"
         )
-        machine.ask("tree.keep", project="shop", session=session)
+        if session == "s-1":
+            machine.ask("tree.keep", project="shop", session=session)
+    machine.commit(middle, "newer", a="2\n")
+    machine.git(repo / "libs/middle", "pull", "-q", "origin", "main")
+    bumped = machine.commit(repo, "newer middle")
+    machine.ask("copy.update", **{**told, "commits": [bumped]}, source=str(repo))
+    machine.ask("tree.check_out", session="s-2", commit=bumped)
+    assert (tree / "libs/middle/a").read_text() == "2\n"
+    assert machine.git(tree, "status", "--porcelain") == ""
+    machine.ask("tree.check_back", session="s-2")
+    assert (tree / "libs/middle/a").read_text() == "1\n"
+    assert machine.git(tree, "status", "--porcelain") == ""
 
 
 def test_a_submodule_that_cannot_be_had_is_an_error_that_names_it(machine: Machine) -> None:
