@@ -31,7 +31,7 @@ from engine.loop import EngineLock, Loop, Rule
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.rules import ask, fleet, goal, landing, project, session, ship
-from engine.rules.events import AnyEvent, MachineLost, MachineSeen
+from engine.rules.events import MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from stores.database import Database
@@ -176,19 +176,26 @@ class Engine:
             try:
                 about: dict[str, Any] = await machine.hello()
             except Unavailable as away:
-                lost += 1
-                event: AnyEvent = MachineLost(machine=name, why=away.sentence)
-                await self.loop.post("fleet", event, f"machine:{name}:lost:{self._born}.{lost}")
+                if self._thought_otherwise(name, away.sentence):
+                    lost += 1
+                    gone = MachineLost(machine=name, why=away.sentence)
+                    await self.loop.post("fleet", gone, f"machine:{name}:lost:{self._born}.{lost}")
                 await asyncio.sleep(1.0)
                 continue
-            event = MachineSeen(
+            seen = MachineSeen(
                 machine=name,
                 fenced=bool(about["fenced"]),
                 fence=str(about["why"]),
                 agents=tuple(sorted(dict(about["agents"]).items())),
             )
-            await self.loop.post("fleet", event, f"machine:{name}:{about['epoch']}")
+            await self.loop.post("fleet", seen, f"machine:{name}:{about['epoch']}")
             await changed.wait()
+
+    def _thought_otherwise(self, name: str, why: str) -> bool:
+        """Whether the fleet does not know yet that a machine is away, and why."""
+        known = self.loop.state("fleet")
+        machine = known.machine(name) if isinstance(known, fleet.Fleet) else None
+        return machine is None or machine.up or machine.why != why
 
 
 @asynccontextmanager
