@@ -209,12 +209,25 @@ class Loop:
         position   how far a run has been read with this event
         raises     Refused, from the rule: nothing is stored. StreamBroken: later, perhaps
         """
+        return await self.post_all([(stream, event, cause)], position=position)
+
+    async def post_all(
+        self,
+        items: Sequence[tuple[str, AnyEvent, str]],
+        *,
+        position: tuple[str, int] | None = None,
+    ) -> bool:
+        """Post several (stream, event, cause) as one: all are stored or none is.
+
+        What is read from one line belongs together: a position stored with the first of several
+        would have the others forgotten by a death in between.
+        """
         try:
             async with self._turn:
-                return await self._store([(stream, event, cause)], position=position)
+                return await self._store(items, position=position)
         except Refused:
             # Said yes to before, a repeat must not hear no.
-            if not await self._ledger.knows(cause):
+            if not await self._ledger.knows(items[0][2]):
                 raise
             if position is not None:
                 await self._ledger.set_position(*position)

@@ -149,6 +149,26 @@ async def test_a_position_moves_with_its_event_and_with_a_known_one_too(world: W
         assert await e.ledger.positions() == {"r-1": 20}
 
 
+async def test_what_one_line_tells_is_stored_as_one_with_its_position(world: World) -> None:
+    items: list[tuple[str, AnyEvent, str]] = [
+        ("goal/g-1", RetryDue(piece="one"), "run:r-1:7.0"),
+        ("goal/g-1", RetryDue(piece="two"), "run:r-1:7.1"),
+        ("goal/g-2", RetryDue(piece="three"), "run:r-1:7.2"),
+    ]
+    async with engine(world) as e:
+        assert await e.loop.post_all(items, position=("r-1", 70))
+        assert not await e.loop.post_all(items, position=("r-1", 80))
+        assert await e.loop.post_all([], position=("r-1", 90))
+        with pytest.raises(Refused):
+            await e.loop.post_all(
+                [("goal/g-3", RetryDue(piece="x"), "a"), ("goal/g-3", GoalStopped(), "b")]
+            )
+        assert e.loop.state("goal/g-1").heard == ("one", "two")
+        assert e.loop.state("goal/g-2").heard == ("three",)
+        assert e.loop.state("goal/g-3") is None
+        assert await e.ledger.positions() == {"r-1": 90}
+
+
 async def test_watchers_hear_of_each_commit_and_each_note(world: World) -> None:
     heard: list[str] = []
     async with engine(world) as e:
