@@ -34,7 +34,7 @@ from msgspec import Struct
 
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
-from engine.views import AnyCard, Board, Document, Note, ProjectView
+from engine.views import AnyCard, Board, Document, Note, ProjectView, Row
 
 log = logging.getLogger(__name__)
 
@@ -122,11 +122,16 @@ class FollowChanges(Arguments, frozen=True):
 
 
 class Verb(Struct, frozen=True):
-    """What a verb takes and gives; `changes` says whether it is passed a cause."""
+    """What a verb takes and gives.
+
+    changes      it is passed a cause
+    patience_s   how long it may take where that is longer than calls do
+    """
 
     takes: type[Arguments]
     gives: Any = Any
     changes: bool = False
+    patience_s: float = 0.0
 
 
 VERBS: Final[dict[str, Verb]] = {
@@ -137,9 +142,9 @@ VERBS: Final[dict[str, Verb]] = {
     "stop": Verb(OfGoal, changes=True),
     "resume": Verb(OfGoal, changes=True),
     "board": Verb(Nothing, Board),
-    "asks": Verb(Nothing),
+    "asks": Verb(Nothing, tuple[Row, ...]),
     "projects": Verb(Nothing, tuple[ProjectView, ...]),
-    "add_project": Verb(AddProject, changes=True),
+    "add_project": Verb(AddProject, changes=True, patience_s=1800),  # clones it
     "remove_project": Verb(Named, changes=True),
     "accounts": Verb(Nothing),
     "add_account": Verb(AddAccount, changes=True),
@@ -446,7 +451,7 @@ def _peer(writer: asyncio.StreamWriter) -> int | None:
 class Client:
     """Asks the engine; connects when first asked and again when the engine was away.
 
-    timeout_s   how long one call may take
+    timeout_s   how long one call may take, where the verb itself needs no longer
     pause       how to wait before dialling again
     """
 
@@ -488,19 +493,18 @@ class Client:
         raises   Refused with the engine's sentence. Unavailable when it is away or silent: whether
                  it was done is then not known, and asking again with the same cause is safe
         """
+        known = VERBS.get(verb, Verb(Nothing))
+        limit_s = max(self._timeout_s, known.patience_s)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(limit_s):
                 answer = await self._ask(verb, cause, args)
         except TimeoutError:
-            raise Unavailable(
-                f"The engine did not answer within {self._timeout_s:.0f} s."
-            ) from None
+            raise Unavailable(f"The engine did not answer within {limit_s:.0f} s.") from None
         if answer.refused:
             raise Refused(answer.refused)
         if answer.unavailable:
             raise Unavailable(answer.unavailable)
-        gives = VERBS[verb].gives if verb in VERBS else Any
-        return msgspec.json.decode(answer.ok, type=gives)
+        return msgspec.json.decode(answer.ok, type=known.gives)
 
     async def changes(self, notes_after: int) -> AsyncIterator[Change]:
         """Yield all live cards, Ready, and then every change, for ever, over any reconnect.
