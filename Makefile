@@ -17,12 +17,13 @@ CLAUDE := .agents/claude/node_modules/.bin/claude
 SOME := $(if $(or $(CI),$(wildcard $(CLAUDE))),,-m "not real_agent")
 
 .DEFAULT_GOAL := help
-.PHONY: help venv agents demo test lint check bench soak lock clean
+.PHONY: help venv agents demo test cover lint check bench soak lock clean
 
 help:
 	@echo "make venv     the environment, from requirements.lock, in .venv"
 	@echo "make demo     play a whole goal here, from a message to a push, with nobody's account"
 	@echo "make test     the tests (with real agent CLIs too, once 'make agents' was run)"
+	@echo "make cover    the tests, and which branches they never took"
 	@echo "make lint     format, lint, types, Python 3.9 for the node, doors between rooms"
 	@echo "make check    lint and test"
 	@echo "make agents   bring the pinned real agent CLIs into .agents (some hundred megabytes)"
@@ -45,7 +46,7 @@ $(STAMP):
 	  echo "Python's venv module is missing. On Debian and Ubuntu:" \
 	    "sudo apt install python3-venv" >&2; exit 1; }
 	@echo "making $(VENV) from requirements.lock ..."
-	@$(BIN)/python -c '' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -c 'import pip' 2>/dev/null || $(PYTHON) -m venv --clear $(VENV)
 	@rm -f $(VENV)/stamp-*
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
@@ -59,6 +60,9 @@ demo: venv
 
 test: venv
 	@$(BIN)/python -m pytest -n 2 --dist loadfile $(SOME) $(ARGS)
+
+cover: venv
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term $(SOME) $(ARGS)
 
 lint: venv
 	@$(BIN)/ruff format --check --quiet $(PROSE)
