@@ -734,6 +734,49 @@ async def test_a_real_kill_is_survived_too(tmp_path: Path, point: int) -> None:
     judge(world)
 
 
+FULL_AT = """
+import asyncio, pathlib, resource, signal, sys
+from engine.rules.events import RetryDue
+from tests.engine.toy import World, engine
+
+async def fill(world):
+    async with engine(world, running=False) as e:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        room = int(sys.argv[2])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        for number in range(10_000):
+            await e.loop.post("goal/g-1", RetryDue(piece=str(number)), f"c:{number}")
+            print(number, flush=True)
+
+asyncio.run(fill(World(pathlib.Path(sys.argv[1]))))
+"""
+
+
+@pytest.mark.parametrize("room", [400_000, 700_000])
+async def test_a_full_disk_ends_the_engine_and_loses_nothing_it_had_said_yes_to(
+    tmp_path: Path, room: int
+) -> None:
+    folder = tmp_path / "world"
+    filling = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-c", FULL_AT, str(folder), str(room)),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await filling.communicate()
+    assert filling.returncode == 1
+    assert b"OperationalError" in err
+    said_yes_to = [line.decode() for line in out.splitlines()]
+    assert len(said_yes_to) > 10
+    async with engine(World(folder)) as e:  # there is room again
+        heard = list(e.loop.state("goal/g-1").heard)
+        assert heard[: len(said_yes_to)] == said_yes_to
+        assert len(heard) <= len(said_yes_to) + 1
+        assert e.loop.broken() == {}
+        assert await e.loop.post("goal/g-1", RetryDue(piece="on"), f"c:{len(heard)}")
+
+
 # ---------------------------------------------------------------- one engine
 
 
