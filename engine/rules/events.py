@@ -182,6 +182,14 @@ class PieceReturned(Event, frozen=True):
     broken: bool = False  # could not be judged at all: no attempt
 
 
+class TreeKept(Event, frozen=True):
+    """Fact: a session's tree was given back; `rescue` is the branch its unsaved work went to."""
+
+    session: str
+    rescue: str = ""
+    note: str = ""
+
+
 class RetryDue(Event, frozen=True):
     """Fact: the pause before a piece's next attempt is over."""
 
@@ -403,6 +411,7 @@ class Prompted(Event, frozen=True):
 
     text: str
     source: str  # owner, news, lead, answer, plain code
+    model: str = ""  # from the next turn on; "" = as before
 
 
 class TreeMoved(Event, frozen=True):
@@ -431,9 +440,10 @@ class Queued(Event, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """Fact."""
+    """Fact; `note` is something the owner should hear of its tree."""
 
     run: str
+    note: str = ""
 
 
 class RunRefused(Event, frozen=True):
@@ -544,7 +554,9 @@ class SessionStopped(Event, frozen=True):
 
 
 class SessionResumed(Event, frozen=True):
-    """Request, or fact from the goal."""
+    """Fact from the goal: go on; `again` False: take lines, but leave what failed to Retry."""
+
+    again: bool = True
 
 
 # ---------------------------------------------------------------- ask/<id>
@@ -671,6 +683,7 @@ GoalEvent: TypeAlias = (
     | PieceCollected
     | PieceLanded
     | PieceReturned
+    | TreeKept
     | RetryDue
     | PieceRetried
     | PieceStopped

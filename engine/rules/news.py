@@ -12,6 +12,7 @@ from engine.rules.words import AskKind, CheckVerdict, Decision, Role
 FOREIGN = 600
 
 ASKED_THE_OWNER = "Asked the owner; end your turn, the answer comes as your next message."
+TOO_LATE = "Your turn is over, so nobody was asked. End it now; ask again in your next one."
 CARRY_ON = "[Quarterdeck] You were stopped and may go on now. Carry on where you left off."
 LIMIT_OVER = (
     "[Quarterdeck] Your plan's usage limit has reset. Carry on where you left off; "

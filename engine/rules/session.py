@@ -69,6 +69,7 @@ from engine.rules.words import Account, AskKind, Decision, Role, TurnError
 HOLD_S = 30 * 60.0  # how long a run is kept alive for an open ask
 QUIET_S = 15 * 60.0  # silence after which a run counts as hung
 INTERRUPT_GRACE_S = 15.0
+CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
 LIMIT_MARGIN_S = 60.0
 UNKNOWN_LIMIT_S = 15 * 60.0
 MAX_CUT_OFFS = 3  # in a row
@@ -125,6 +126,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     branch: str = ""
     commit: str = ""
     preface: str = ""
+    brief: str = ""  # its first prompt, for a conversation that must begin anew
     piece: str = ""
     number: int = 0
     title: str = ""
@@ -139,6 +141,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     run: str = ""
     agent_session: str = ""
     resumable: bool = False  # the agent took a turn up under agent_session
+    named: bool = False  # it took the current turn up, so what it was given is not said again
     asks: tuple[OpenAsk, ...] = ()
     granted: tuple[str, ...] = ()  # fingerprints of requests allowed after they were parked
     ending: TurnError = TurnError.NONE  # why we are closing the run, if it was us
@@ -147,6 +150,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     given: bool = False  # a worker's work is being looked at: no turn until it is back
     parked_until: float = 0.0
     stopping: bool = False
+    resuming: bool = False  # told to go on before the stop was over
     final: bool = False  # stopped for good: landed, dropped
     why: str = ""  # of HELD, PARKED, FAILED
     said: str = ""  # last words
@@ -175,8 +179,8 @@ def decide(now: Session, event: SessionEvent) -> Step:
     match event:
         case SessionOpened() if now.stage is Stage.NEW:
             return _open(now, event)
-        case Prompted(text=text, source=source):
-            return _hear(now, Line(text, source))
+        case Prompted():
+            return _hear(now, event)
         case TreeMoved(commit=commit):
             return replace(now, commit=commit), ()
         case TreeBack():
@@ -184,18 +188,18 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return _next(replace(now, stage=stage, given=False))
         case SessionStopped():
             return _stop(now, event)
-        case SessionResumed() if now.stage in RESTING and not now.final:
-            return _resume(now)
+        case SessionResumed(again=again):
+            return _go_on(now, again=again)
         case TurnInterrupted():
             return _interrupt(now, event.at)
         case AskSettled():
             return _settled(now, event)
         case AskParked(ask=ask):
             return _park(now, ask)
-        case HoldOver(what="limit") if now.stage is Stage.PARKED:
+        case HoldOver(what="limit", run=run) if now.stage is Stage.PARKED and run in ("", now.run):
             return _resume(now)
         case _ if getattr(event, "run", now.run) != now.run:
-            return now, ()  # late news of an earlier run
+            return now, _turned_away(event)  # late news of an earlier run
         case _:
             return _of_run(now, event)
 
@@ -209,24 +213,36 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return replace(now, where=why), ()
         case RunStarted() if now.stage is Stage.STARTING:
             watch = Watch(run=now.run, session=now.id, due_at=event.at + QUIET_S)
-            return replace(now, stage=Stage.RUNNING, started_at=event.at), (watch,)
+            noted = _warn(now, event.note) if event.note else ()
+            return replace(now, stage=Stage.RUNNING, started_at=event.at), (watch, *noted)
         case RunRefused(why=why, kind=kind) if now.stage is Stage.STARTING:
             return _fail(now, why, kind)
-        case GaveUp(effect="StartRun", why=why) if now.stage is Stage.STARTING:
-            return _fail(now, why, TurnError.START)
+        case GaveUp(effect="StartRun", about=run) if now.stage is Stage.STARTING and run == now.run:
+            return _never_started(now, event.why)
+        case GaveUp(effect="CloseRun", about=run) if now.live and run == now.run:
+            again = CloseRun(run=now.run, machine=now.machine, due_at=event.at + CLOSE_AGAIN_S)
+            return now, (again,)
         case SessionNamed() if now.live:
             warned = () if event.warning in ("", now.version_warning) else _warn(now, event.warning)
             named = replace(
                 now,
+                agent_session=event.agent_session or now.agent_session,
                 resumable=True,
+                named=True,
                 model=now.model or event.model,
                 version_warning=event.warning or now.version_warning,
             )
             return named, warned
-        case AskRaised() if now.live and not now.over:
-            return _ask(now, event)
+        case AskRaised(ask=ask) if any(known.ask == ask for known in now.asks):
+            return now, ()
+        case AskRaised():
+            return _ask(now, event) if _may_ask(now, event) else (now, _turned_away(event))
         case RequestWithdrawn(request=request) if request:
-            return _withdraw(now, lambda ask: ask.request == request, "the agent took it back")
+            return _withdraw(
+                now,
+                lambda ask: _held_by_run(ask) and ask.request == request,
+                "the agent took it back",
+            )
         case LimitReached(resets_at=resets_at) if now.live:
             return replace(now, parked_until=max(now.parked_until, resets_at)), ()
         case TurnEnded() if now.live and not now.over:
@@ -258,6 +274,7 @@ def _open(now: Session, event: SessionOpened) -> Step:
         branch=event.branch,
         commit=event.commit,
         preface=event.preface,
+        brief=event.prompt,
         piece=event.piece,
         number=event.number,
         title=event.title,
@@ -298,6 +315,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         queue=(),
         ending=TurnError.NONE,
         over=None,
+        named=False,
         why="",
     )
     start = StartRun(
@@ -332,6 +350,17 @@ def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:
 def fingerprint(tool: str, input_json: str) -> str:
     """What makes two requests the same request."""
     return hashlib.sha256(f"{tool}\0{input_json}".encode()).hexdigest()[:16]
+
+
+def _may_ask(now: Session, event: AskRaised) -> bool:
+    """A run that is being seen out cannot take an answer; a question needs none of it."""
+    return now.live and not now.stopping and (now.over is None or not event.request)
+
+
+def _turned_away(event: SessionEvent) -> tuple[AnyEffect, ...]:
+    """Every desk call is answered, one that comes too late as well."""
+    call = event.call if isinstance(event, AskRaised) else ""
+    return (ReplyDesk(call=call, text=news.TOO_LATE, is_error=True),) if call else ()
 
 
 def _ask(now: Session, event: AskRaised) -> Step:
@@ -378,7 +407,7 @@ def _settled(now: Session, event: AskSettled) -> Step:
     """Hand the owner's answer to the run that waits for it, else keep it for the next turn."""
     ask = next((ask for ask in now.asks if ask.ask == event.ask), None)
     if ask is None:
-        return now, ()
+        return _settled_late(now, event)
     kept = replace(now, asks=tuple(other for other in now.asks if other.ask != event.ask))
     if ask.request and not ask.parked and now.live and not now.over:
         answer = AnswerRun(
@@ -397,6 +426,14 @@ def _settled(now: Session, event: AskSettled) -> Step:
         kept = replace(kept, granted=(*kept.granted, mark))
     text = news.answer(ask.kind, event.decision, ask.title, ask.detail, event.text, event.answers)
     return _next(replace(kept, queue=(*kept.queue, Line(text, "answer"))))
+
+
+def _settled_late(now: Session, event: AskSettled) -> Step:
+    """The turn ended while the owner answered: a question's answer is said all the same."""
+    if not event.answers or now.final:
+        return now, ()
+    text = news.answer(AskKind.QUESTION, event.decision, "", "", event.text, event.answers)
+    return _next(replace(now, queue=(*now.queue, Line(text, "answer"))))
 
 
 def _park(now: Session, ask_id: str) -> Step:
@@ -460,7 +497,7 @@ def _exited(now: Session, event: RunExited) -> Step:
 def _after_exit(now: Session, event: RunExited) -> Step:
     over = now.over
     if now.stopping:
-        return _held(now)
+        return _stopped(now)
     if over is None and now.ending is TurnError.INTERRUPTED:
         return _interrupted(now)
     if over is None:
@@ -482,6 +519,8 @@ def _done(now: Session) -> Step:
     idle = replace(now, stage=Stage.IDLE, taken=(), cut_offs=0, parked_until=0.0, resumable=True)
     if idle.queue:
         return _next(idle)
+    if now.role is Role.WORKER and now.asks:
+        return idle, ()  # it was told to end its turn: the owner's answer opens the next one
     over = now.over or TurnEnded(run=now.run)
     told = TurnOver(session=now.id, text=over.text, cost_usd=over.cost_usd)
     if now.role is Role.WORKER:
@@ -504,24 +543,30 @@ def _limited(now: Session, at: float) -> Step:
         now,
         stage=Stage.PARKED,
         taken=(),
-        queue=(carry_on, *now.queue) if now.resumable else (*now.taken, *now.queue),
+        queue=(carry_on, *now.queue) if now.named else (*now.taken, *now.queue),
         parked_until=until,
         why="its plan's usage limit",
     )
-    wake = Tell(stream=now.stream, event=HoldOver(what="limit"), due_at=until)
+    wake = Tell(stream=now.stream, event=HoldOver(what="limit", run=now.run), due_at=until)
     over = TurnOver(session=now.id, error="reached its plan's usage limit", kind=TurnError.LIMIT)
     return parked, (wake, Tell(stream=f"goal/{now.goal}", event=over))
 
 
 def _forgotten(now: Session) -> Step:
-    """The agent does not know the conversation: begin it anew with the full prompt, once."""
-    if not now.resumable:
+    """The agent does not know the conversation: begin another, with all that the first was told."""
+    again = now.cut_offs + 1
+    if again > MAX_CUT_OFFS:
         return _failed(now, "the agent could not begin the conversation", TurnError.AGENT)
+    begins = any(line.source == "goal" for line in now.taken)
+    first = () if begins else (Line(now.brief, "goal"),)
+    note = (Line(news.FORGOTTEN, "plain code"),) if now.resumable else ()
     anew = replace(
         now,
         stage=Stage.IDLE,
         resumable=False,
-        queue=(Line(news.FORGOTTEN, "plain code"), *now.taken, *now.queue),
+        agent_session=_uuid(f"{now.agent_session} {now.run}"),
+        cut_offs=again,
+        queue=(*note, *first, *now.taken, *now.queue),
         taken=(),
     )
     return _next(anew)
@@ -534,7 +579,7 @@ def _cut_off(now: Session, event: RunExited) -> Step:
         why = f"its process ended {cut_offs} times without finishing a turn ({event.why})"
         return _failed(now, why, TurnError.CUT_OFF)
     note = news.cut_off(event.why, silent=now.ending is TurnError.SILENT)
-    lines = () if now.resumable else now.taken
+    lines = () if now.named else now.taken
     again = replace(
         now,
         stage=Stage.IDLE,
@@ -549,11 +594,14 @@ def _cut_off(now: Session, event: RunExited) -> Step:
 def _fail(now: Session, why: str, kind: TurnError) -> Step:
     """The run never started."""
     freed = Tell(stream="fleet", event=SlotFreed(run=now.run))
-    if now.stopping:
-        after, effects = _held(now)
-    else:
-        after, effects = _failed(now, why, kind)
+    after, effects = _stopped(now) if now.stopping else _failed(now, why, kind)
     return after, (freed, *effects)
+
+
+def _never_started(now: Session, why: str) -> Step:
+    """Nobody knows whether the order got there: what comes late must not start beside another."""
+    after, effects = _fail(now, why, TurnError.START)
+    return after, (CloseRun(run=now.run, machine=now.machine, grace_s=0.0), *effects)
 
 
 def _failed(now: Session, why: str, kind: TurnError) -> Step:
@@ -590,8 +638,10 @@ def _quiet(now: Session, silent_s: float, at: float) -> Step:
 
 
 def _interrupt(now: Session, at: float) -> Step:
-    if now.stage is not Stage.RUNNING:
+    if now.stage is not Stage.RUNNING or now.stopping:
         raise Refused("Nothing is running here just now.")
+    if now.ending is TurnError.INTERRUPTED:
+        raise Refused("It is being interrupted already.")
     hold = HoldOver(what="interrupt", run=now.run)
     return replace(now, ending=TurnError.INTERRUPTED), (
         InterruptRun(run=now.run, machine=now.machine),
@@ -602,9 +652,10 @@ def _interrupt(now: Session, at: float) -> Step:
 def _stop(now: Session, event: SessionStopped) -> Step:
     if now.stage is Stage.NEW or (now.stage is Stage.HELD and not event.final):
         return now, ()
-    after, told = _withdraw(now, lambda _ask: True, "the session was stopped")
     final = now.final or event.final
-    stopped = replace(after, why=event.why or "stopped", stopping=True, final=final)
+    # What nobody holds a run for may be answered while the session rests.
+    after, told = _withdraw(now, lambda ask: final or _held_by_run(ask), "the session was stopped")
+    stopped = replace(after, why=event.why or "stopped", stopping=True, resuming=False, final=final)
     if now.live:
         return stopped, (*told, CloseRun(run=now.run, machine=now.machine))
     freed: tuple[AnyEffect, ...] = ()
@@ -614,34 +665,77 @@ def _stop(now: Session, event: SessionStopped) -> Step:
     return held, (*told, *freed, *effects)
 
 
+def _stopped(now: Session) -> Step:
+    """The stopped run is over: rest, unless the owner let it go on meanwhile."""
+    held, effects = _held(now)
+    if not now.resuming or now.final:
+        return held, effects
+    after, more = _resume(held)
+    return after, (*effects, *more)
+
+
 def _held(now: Session) -> Step:
     """Stopped; lines of the owner that were never taken up go to the lead, so none is lost."""
+    over = now.over if now.live else None
+    finished = over is not None and over.kind is TurnError.NONE
+    again = (Line(news.CARRY_ON, "plain code"),) if now.named and not now.final else now.taken
     held = replace(
         now,
         stage=Stage.HELD,
         stopping=False,
-        queue=(*now.taken, *now.queue) if now.over is None else now.queue,
+        resuming=False,
+        queue=(*again, *now.queue) if now.live and not finished else now.queue,
         taken=(),
         ending=TurnError.NONE,
     )
-    left = "\n\n".join(line.text for line in held.queue if line.source == "owner")
-    if now.role is Role.LEAD or not now.final or not left:
-        return held, ()
-    kept = tuple(line for line in held.queue if line.source != "owner")
+    effects: tuple[AnyEffect, ...] = ()
+    waits = now.role is Role.WORKER and bool(held.asks)
+    if over is not None and finished and not (held.queue or waits or now.final):
+        done = TurnOver(session=now.id, text=over.text, cost_usd=over.cost_usd)
+        effects = (Tell(stream=f"goal/{now.goal}", event=done),)
+        held = replace(held, given=now.role is Role.WORKER)
+    if now.final:
+        return _leave_lines(held)
+    return held, effects
+
+
+def _leave_lines(now: Session) -> Step:
+    left = "\n\n".join(line.text for line in now.queue if line.source == "owner")
+    if now.role is Role.LEAD or not left:
+        return now, ()
+    kept = tuple(line for line in now.queue if line.source != "owner")
     told = Tell(stream=f"goal/{now.goal}", event=LinesLeft(session=now.id, text=left))
-    return replace(held, queue=kept), (told,)
+    return replace(now, queue=kept), (told,)
 
 
-def _hear(now: Session, line: Line) -> Step:
+def _hear(now: Session, event: Prompted) -> Step:
     """Keep a line for the next turn; the owner's own word also takes a failed session up again."""
+    line = Line(event.text, event.source)
     stage = now.stage
     if stage is Stage.FAILED and line.source == "owner":
         stage = Stage.IDLE
-    return _next(replace(now, stage=stage, queue=(*now.queue, line)))
+    heard = replace(now, stage=stage, queue=(*now.queue, line), model=event.model or now.model)
+    if now.final and not now.live:
+        return _leave_lines(heard)
+    return _next(heard)
+
+
+def _go_on(now: Session, *, again: bool) -> Step:
+    """Take a resting session up; `again` False: what had failed goes on waiting for Retry."""
+    if now.final:
+        return now, ()
+    if now.live and now.stopping:
+        return replace(now, resuming=True), ()
+    if now.stage not in RESTING:
+        return now, ()
+    if again or now.given:
+        return _resume(now)
+    if now.stage is Stage.HELD and now.queue:
+        return replace(now, stage=Stage.FAILED, why="waits for Retry"), ()
+    return (now, ()) if now.stage is not Stage.HELD else _resume(now)
 
 
 def _resume(now: Session) -> Step:
     if now.given:
         return replace(now, stage=Stage.GIVEN, why=""), ()
-    queue = now.queue or (Line(news.CARRY_ON, "plain code"),)
-    return _next(replace(now, stage=Stage.IDLE, queue=queue, why="", parked_until=0.0))
+    return _next(replace(now, stage=Stage.IDLE, why="", parked_until=0.0))
