@@ -16,6 +16,7 @@ from engine.config import load
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.paths import Home
+from stores.database import Unusable
 
 
 async def main() -> None:
@@ -38,6 +39,6 @@ if __name__ == "__main__":
     )
     try:
         asyncio.run(main())
-    except EngineError as error:
+    except (EngineError, Unusable) as error:
         sys.stderr.write(f"quarterdeck engine: {error}\n")
         sys.exit(1)

@@ -51,6 +51,7 @@ from engine.rules.events import (
     RunQuiet,
     ShipChecked,
     ShipTaken,
+    TreeKept,
 )
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
@@ -288,12 +289,15 @@ class Performer:
         if isinstance(session, Session) and session.live:
             raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
         try:
-            await self._machine(effect.machine).call(
+            kept = await self._machine(effect.machine).call(
                 "tree.keep", project=effect.project, session=effect.session
             )
         except NodeRefused:  # it never had a tree
             return []
-        return []
+        rescue, note = str(kept.get("rescue") or ""), str(kept.get("note") or "")
+        if not isinstance(session, Session) or not (rescue or note):
+            return []
+        return [(f"goal/{session.goal}", TreeKept(session=session.id, rescue=rescue, note=note))]
 
     # ------------------------------------------------------------ checks that ended
 

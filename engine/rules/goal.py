@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules import news, plan, roles
-from engine.rules.effects import AnyEffect, Check, KeepTree, ReadBase, Tell
+from engine.rules.effects import AnyEffect, Check, KeepTree, ReadBase, Say, Tell
 from engine.rules.events import (
     BaseChecked,
     BaseRead,
@@ -44,6 +44,7 @@ from engine.rules.events import (
     SessionStopped,
     ShipCalled,
     ShipFailed,
+    TreeKept,
     TurnOver,
 )
 from engine.rules.goal_state import CommandState, Goal, ReviewStage, Stage, Step, error, to_lead
@@ -79,6 +80,8 @@ def decide(now: Goal, event: GoalEvent) -> Step:
                 return now, ()
             told = news.from_owner_to_worker(piece.number, piece.title, text)
             return now, (to_lead(now, told),)
+        case TreeKept():
+            return now, _kept(now.id, event)
         case GoalDropped() if now.live:
             return _drop(now, event.at)
         case GoalStopped() if now.live:
@@ -241,6 +244,14 @@ def _drop(now: Goal, at: float) -> Step:
     dropped = replace(now, stage=Stage.DROPPED, review=review, failure="")
     landing = Tell(stream=f"landing/{now.id}", event=LandingDropped())
     return dropped, (landing, *stops, *keeps)
+
+
+def _kept(goal: str, event: TreeKept) -> tuple[AnyEffect, ...]:
+    """Say where unsaved work went; nothing is thrown away unseen."""
+    told = event.note
+    if event.rescue:
+        told = f"Work of {event.session} that was in no commit is kept on branch {event.rescue}."
+    return (Say(goal=goal, kind="warning", text=told),) if told else ()
 
 
 def _hold(now: Goal, *, held: bool) -> Step:
