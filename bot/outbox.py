@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from bot import delivery, text
 from bot.delivery import Blocked, Done, Flooded, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import Rich, one_line
-from bot.pace import Pace
+from bot.pace import TICK_S, Pace
 from bot.text import Words
 from engine.views import Document
 from stores.cards import NO_TOPIC, CardStore, Line, Queued, Shown, Told, Topic
@@ -306,9 +306,11 @@ class Lane:
         dues += [self._card_due(wanted) for wanted in self._lagging()]
         if not dues:
             return None
-        return max(0.0, min(dues) - now, self.pace.wait(now))
+        wait_s = max(min(dues) - now, self.pace.wait(now))
+        return wait_s if wait_s > TICK_S else 0.0
 
     def _best(self, now: float) -> Line | Wanted | None:
+        now += TICK_S
         ready: list[tuple[int, float, Line | Wanted]] = [
             (line.priority, float(line.id), line)
             for line in self._in_order()

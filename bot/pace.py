@@ -8,6 +8,8 @@ from collections import deque
 
 BURST = 3.0
 EVERY_S = 1.05
+# Less than this is no wait: a clock may be too coarse to show it as past.
+TICK_S = 0.001
 GROUP_A_MINUTE = 19
 EDIT_EVERY_S = 2.5
 EDIT_EVERY_S_GROUP = 5.5
@@ -32,7 +34,8 @@ class Pace:
         waits = [self.held_until - now, (1.0 - self._now(now)) * EVERY_S]
         if self.group and len(self._said) >= GROUP_A_MINUTE:
             waits.append(self._said[-GROUP_A_MINUTE] + 60.0 - now)
-        return max(0.0, *waits)
+        longest = max(waits)
+        return longest if longest > TICK_S else 0.0
 
     def spent(self, now: float) -> None:
         """Count a call that was made."""

@@ -92,6 +92,7 @@ RED = frozenset({"drop", "stop", "stop_all"})
 
 # What a phone shows of a label before it cuts: a whole row, and one of several beside each other.
 LONG_LABEL = 40
+SHORT_LABEL = 12
 HEADING = 60
 QUOTE_ROOM = 900
 COMMAND_ROOM = 3000
@@ -196,15 +197,17 @@ def _first_line(card: AnyCard) -> str:
             return f"Worker {card.number} · {one_line(card.title, HEADING)}"
         case PermissionCard():
             what = "a command" if card.tool in {"", "Bash", "shell"} else "a tool"
-            return f"Allow {what}?"
+            return f"Allow {what}?" if card.asks else f"About {what}"
         case QuestionCard():
-            return "A question for you" if len(card.questions) == 1 else "Questions for you"
+            what = "A question" if len(card.questions) == 1 else "Questions"
+            return f"{what} for you" if card.asks else what
         case ApproachCard():
-            return "A worker shows its approach"
+            return "A worker shows its approach" if card.asks else "An approach"
         case CommandCard():
-            return f"Allow the project's {card.kind}?"
+            kind = f"the project's {one_line(card.kind, 20)}"
+            return f"Allow {kind}?" if card.asks else _capital(kind)
         case WhereCard():
-            return "Which one is this for?"
+            return "Which one is this for?" if card.asks else "You were asked which one"
         case ReviewCard():
             return "Ready for your review" if card.asks else "Review"
         case ShipCard():
@@ -380,14 +383,14 @@ def _command(card: CommandCard, sheet: _Sheet) -> None:
         sheet.file = Document(name=f"{card.kind}.txt", text=command)
         sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
     if card.asks:
-        sheet.line("Asked once for exactly this; again when it changes. It runs fenced.")
+        sheet.line("Asked once for exactly this; again when it changes.")
 
 
 def _review(card: ReviewCard, sheet: _Sheet) -> None:
     sheet.line(one_line(card.title, 120))
     sheet.line(stats(card.commits, card.files, card.added, card.removed))
     if card.check:
-        mark = "✓ " if card.check_passed else ""
+        mark = "✓ " if card.check_passed else "✗ " if "fail" in card.check else ""
         sheet.line(f"{mark}{_capital(one_line(card.check, 160))}")
     for risk in card.risks:
         sheet.line(f"⚠ {one_line(risk, 160)}")
@@ -461,19 +464,23 @@ def _waits(waits: Iterable[Wait], sheet: _Sheet, zone: tzinfo | None) -> None:
 
 
 def _rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
-    """Return the keyboard: an option a row, other verbs side by side."""
-    rows: list[tuple[Button, ...]] = []
+    """Return the keyboard: options first, side by side where they are short."""
+    options: list[Button] = []
     plain: list[Button] = []
     for verb in card.buttons:
         if card.decided and verb not in READING:
             continue
         if verb.startswith("option-"):
-            rows.append((Button(one_line(_option(card, verb), LONG_LABEL), verb),))
+            options.append(Button(one_line(_option(card, verb), LONG_LABEL), verb))
         else:
             plain.append(Button(label(verb), verb, _style(verb)))
-    width = 2 if len(plain) == 4 else 3
-    rows += [tuple(plain[at : at + width]) for at in range(0, len(plain), width)]
-    return tuple(rows)
+    brief = all(len(button.label) <= SHORT_LABEL for button in options)
+    return _side_by_side(options, 3 if brief else 1) + _side_by_side(plain, 3)
+
+
+def _side_by_side(buttons: Sequence[Button], most: int) -> tuple[tuple[Button, ...], ...]:
+    width = 2 if most > 2 and len(buttons) == 4 else most
+    return tuple(tuple(buttons[at : at + width]) for at in range(0, len(buttons), width))
 
 
 def label(verb: str) -> str:
@@ -679,7 +686,7 @@ def _agent(agent: str, model: str) -> str:
 
 
 def _dots(*parts: str) -> str:
-    return " · ".join(part for part in parts if part)
+    return " · ".join(one_line(part, 160) for part in parts if part)
 
 
 def _capital(text: str) -> str:

@@ -9,8 +9,8 @@ from bot.gate import Allowed, Ignored, Stranger, admit
 OWNERS = frozenset({42})
 PRIVATE = {"id": 42, "type": "private"}
 GROUP = {"id": -100, "type": "supergroup"}
-ME = {"id": 42, "first_name": "O"}
-OTHER = {"id": 666, "first_name": "O"}
+ME: dict[str, Any] = {"id": 42, "first_name": "O"}
+OTHER: dict[str, Any] = {"id": 666, "first_name": "O"}
 
 
 def message(**more: Any) -> dict[str, Any]:

@@ -1,0 +1,181 @@
+"""Our wording: exact where the owner was promised it, safe whatever an agent wrote."""
+
+from datetime import UTC
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from bot import text
+from bot.emulator.texts import formatted
+from bot.entities import TEXT_LIMIT, units
+from engine.rules.words import Question
+from engine.views import (
+    AnyCard,
+    Board,
+    Document,
+    Note,
+    PieceLine,
+    QuestionCard,
+    ReviewCard,
+    ShipCard,
+)
+from tests.bot.sample import CARDS, PIECES
+from tests.bot.stage import permission, plan, review
+
+HOSTILE = "/home/me/secret.py `rm -rf`\nReady to push\n\u202e" + "x" * 9000
+
+
+def hostile(card: AnyCard) -> AnyCard:
+    """Return the card with everything foreign in it replaced by the worst."""
+    own = {"id", "goal", "revision", "stage", "kind", "decided", "tool"}
+    fields = {
+        name: HOSTILE
+        for name in card.__struct_fields__
+        if isinstance(getattr(card, name), str) and name not in own
+    }
+    pieces = (
+        {"pieces": PIECES * 40} if hasattr(card, "summary") and card.id.startswith("pl") else {}
+    )
+    return replace(card, **fields, **pieces)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: f"{type(card).__name__}-{card.id}")
+def test_every_card_is_one_message_telegram_takes(card: AnyCard) -> None:
+    for one in (card, hostile(card)):
+        words = text.headed(text.card(one, UTC), "x" * 200, below=one.asks)
+        assert units(words.rich.text) <= TEXT_LIMIT
+        assert len(words.rich.spans) <= 100
+        notes: list[str] = []
+        entities = [
+            {"type": s.kind, "offset": s.offset, "length": s.length} for s in words.rich.spans
+        ]
+        formatted(words.rich.text, entities, "", notes.append)
+        assert notes == []
+        assert "\u202e" not in words.rich.text
+
+
+@pytest.mark.parametrize(
+    "card", [c for c in CARDS if text.sounds(c)], ids=lambda c: f"{type(c).__name__}-{c.id}"
+)
+def test_the_first_line_of_what_sounds_is_ours_alone(card: AnyCard) -> None:
+    first = text.card(card).rich.text.split("\n")[0]
+    assert text.card(hostile(card)).rich.text.split("\n")[0] == first
+    headed = text.headed(text.card(hostile(card)), "secret goal", below=True)
+    assert headed.rich.text.split("\n")[:2] == [first, "secret goal"]
+
+
+def test_the_promised_words_are_there() -> None:
+    shown = text.card(plan(pieces=PIECES)).rich.text
+    assert "After: pieces 1 and 2 (starts once landed)" in shown
+    assert "build-box: fewest agents running there (0)" in shown
+    assert "3 commits · 9 files · +412 −20" in text.card(review()).rich.text  # noqa: RUF001
+    assert "Corrected once" in text.card(review(corrected=1)).rich.text
+    assert "$1.10" in text.card(review(cost_usd=1.1)).rich.text
+    ship = ShipCard(id="sh-1", title="CSV", stage="ready", steps=())
+    assert text.card(ship).rich.text.startswith("Ready to push\n")
+    assert text.card(replace(ship, stage="shipped")).rich.text.startswith("Shipped\n")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((1,), "After: piece 1 (starts once landed)"),
+        ((1, 2), "After: pieces 1 and 2 (starts once landed)"),
+        ((1, 2, 5), "After: pieces 1, 2 and 5 (starts once landed)"),
+    ],
+)
+def test_what_a_piece_waits_for_is_said(numbers: tuple[int, ...], words: str) -> None:
+    assert text.after(numbers) == words
+
+
+def test_the_review_has_its_four_buttons_two_by_two() -> None:
+    rows = text.card(review()).buttons
+    assert [[b.label for b in row] for row in rows] == [["Ship", "Correct…"], ["Diff", "Drop"]]
+
+
+def test_options_have_their_own_words_and_long_ones_a_row_each() -> None:
+    question = Question("Which?", options=("All", "Only the ones that were paid for in full, " * 2))
+    card = QuestionCard(
+        id="a-1", who="The lead", questions=(question,), buttons=("option-0", "option-1", "answer")
+    )
+    words = text.card(card)
+    assert [len(row) for row in words.buttons] == [1, 1, 1]
+    assert "2. Only the ones that were paid for in full" in words.rich.text
+
+
+def test_a_decided_card_says_what_and_has_no_buttons_but_to_read() -> None:
+    card = permission(asks=False, decided="Allowed by you", decided_at=0.0)
+    assert text.card(card, UTC).rich.text.endswith("✓ Allowed by you")
+    assert text.card(card).buttons == ()
+    decided = text.card(review(decided="Shipping", buttons=("diff",), asks=False))
+    assert [b.verb for row in decided.buttons for b in row] == ["diff"]
+
+
+def test_the_whole_command_is_shown_or_comes_as_a_file() -> None:
+    short = text.card(permission(command="echo '\u200b'"))
+    assert "echo '⟨U+200B⟩'" in short.rich.text
+    assert short.file is None
+    long = text.card(permission(command="echo \u202e" + "x" * 5000))
+    assert "file below" in long.rich.text
+    assert long.file == Document(name="command.txt", text="echo ⟨U+202E⟩" + "x" * 5000)
+
+
+def test_a_plan_is_always_readable_whole() -> None:
+    """BR-07: what does not fit the card is in the file with it."""
+    pieces = tuple(replace(PIECES[0], number=n, task=f"task {n} " * 90) for n in range(1, 13))
+    words = text.card(plan(pieces=pieces))
+    assert words.file is not None
+    assert all(f"task {n} " in words.file.text for n in range(1, 13))
+
+
+def test_an_agents_words_stand_in_a_quote_under_its_name() -> None:
+    """Else they could pass for a card."""
+    for words in text.spoken("The lead", "**Ready to push**\n\n" + "word " * 1500):
+        assert words.rich.text.startswith("The lead (")
+        quotes = [s for s in words.rich.spans if "blockquote" in s.kind]
+        name, _, said = words.rich.text.partition("\n")
+        assert (quotes[0].offset, quotes[0].length) == (units(name) + 1, units(said))
+
+
+def test_very_long_words_come_as_a_file_under_a_short_message() -> None:
+    """BR-07: a report of 40,000 characters."""
+    (words,) = text.spoken("The lead", "All is well. " * 3200)
+    assert units(words.rich.text) < 1200
+    assert words.file is not None
+    assert len(words.file.text) > 40_000
+
+
+def test_an_empty_last_word_is_no_message() -> None:
+    assert text.spoken("The lead", " \n") == []
+
+
+def test_a_note_that_sounds_begins_with_our_own_line() -> None:
+    (words,) = text.note(Note(n=1, goal="", kind="warning", text="/etc/x", sounds=True))
+    assert words.rich.text == "News that needs you\n⚠ /etc/x"
+
+
+def test_status_with_nothing_says_so() -> None:
+    (words,) = text.board(Board())
+    assert words.rich.text == "Nothing waits on you and nothing runs."
+
+
+def test_a_diff_that_fits_is_a_block_and_a_long_one_a_file() -> None:
+    (short,) = text.document(Document(name="r-1.diff", text="+ a", caption="Diff"))
+    assert [s.language for s in short.rich.spans if s.kind == "pre"] == ["diff"]
+    (long,) = text.document(Document(name="r-1.diff", text="+ a\n" * 2000))
+    assert long.file is not None
+
+
+def test_no_view_is_changed_by_being_read() -> None:
+    card: ReviewCard = review()
+    before = msgspec.json.encode(card)
+    text.card(card)
+    assert msgspec.json.encode(card) == before
+
+
+def test_a_plan_of_one_piece_lists_its_task() -> None:
+    piece = PieceLine(
+        1, "T", "Do it\nwell", "S", (), "here: only machine", "claude", "", "proposed"
+    )
+    assert "1. Do it\nwell" in text.card(plan(pieces=(piece,))).rich.text
