@@ -95,7 +95,7 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                 replace(machine, up=False, why=why) if machine.name == name else machine
                 for machine in now.machines
             )
-            return replace(now, machines=machines), ()
+            return _grant(replace(now, machines=machines))
         case HeldAll(held=held):
             return _grant(replace(now, held=held))
         case AccountAdded(account=account):
@@ -118,12 +118,19 @@ def _has(now: Fleet, run: str) -> bool:
 
 
 def _seen(now: Fleet, event: MachineSeen) -> Fleet:
-    known = now.machine(event.machine) or Machine(name=event.machine)
+    known = now.machine(event.machine)
     seen = replace(
-        known, up=True, why="", fenced=event.fenced, fence=event.fence, agents=event.agents
+        known or Machine(name=event.machine),
+        up=True,
+        why="",
+        fenced=event.fenced,
+        fence=event.fence,
+        agents=event.agents,
     )
-    others = tuple(machine for machine in now.machines if machine.name != event.machine)
-    return replace(now, machines=(*others, seen))
+    if known is None:
+        return replace(now, machines=(*now.machines, seen))
+    machines = tuple(seen if machine is known else machine for machine in now.machines)
+    return replace(now, machines=machines)
 
 
 def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.rules.effects import AnyEffect, Check, Land, Merge, Tell
+from engine.rules.effects import AnyEffect, Check, CloseRun, Land, Merge, Tell
 from engine.rules.events import (
     Checked,
     GaveUp,
@@ -49,6 +49,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     session: str
     commit: str
     title: str
+    number: int = 0  # of the call: the same commit called again is checked again
     check: str = ""
     setup: str = ""
     stage: Stage = Stage.QUEUED
@@ -57,6 +58,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     races: int = 0
     tries: int = 1  # of the check on this commit
     unjudged: int = 0
+    dropped: bool = False  # stopped while it was being swapped in
 
 
 class Landing(Struct, frozen=True, tag=True, kw_only=True):
@@ -64,6 +66,7 @@ class Landing(Struct, frozen=True, tag=True, kw_only=True):
 
     goal: str
     entries: tuple[Entry, ...] = ()
+    calls: int = 0
 
     @property
     def current(self) -> Entry | None:
@@ -95,7 +98,10 @@ def decide(now: Landing, event: LandingEvent) -> Step:
             entry and _is(entry, piece, Stage.LANDING) and commit == entry.merged
         ):
             return _landed(now, entry, event)
-        case GaveUp(about=piece, why=why) if entry and entry.piece == piece:
+        case GaveUp(effect=effect, about=about, why=why) if entry and _owed(entry) == (
+            effect,
+            about,
+        ):
             return _return(now, entry, why, broken=True)
         case _:
             return now, ()  # late news about a commit we gave up: kept in the log, changes nothing
@@ -103,6 +109,19 @@ def decide(now: Landing, event: LandingEvent) -> Step:
 
 def _is(entry: Entry, piece: str, stage: Stage) -> bool:
     return entry.piece == piece and entry.stage is stage
+
+
+def _owed(entry: Entry) -> tuple[str, str]:
+    """The effect an entry waits for, and what it is about, as a GaveUp names them."""
+    match entry.stage:
+        case Stage.MERGING:
+            return Merge.__name__, entry.piece
+        case Stage.CHECKING:
+            return Check.__name__, check_run(entry)
+        case Stage.LANDING:
+            return Land.__name__, entry.piece
+        case Stage.QUEUED:
+            return "", ""
 
 
 def _call(now: Landing, event: LandingCalled) -> Step:
@@ -114,10 +133,11 @@ def _call(now: Landing, event: LandingCalled) -> Step:
         session=event.session,
         commit=event.commit,
         title=event.title,
+        number=now.calls + 1,
         check=event.check,
         setup=event.setup,
     )
-    return _next(replace(now, entries=(*now.entries, entry)))
+    return _next(replace(now, entries=(*now.entries, entry), calls=entry.number))
 
 
 def _next(now: Landing) -> Step:
@@ -166,8 +186,12 @@ def _check(now: Landing, entry: Entry) -> Step:
 
 
 def check_run(entry: Entry) -> str:
-    """The id of the check that runs for an entry: another one for each try."""
-    return f"check-{entry.piece}-{entry.merged[:12]}-{entry.tries}-{entry.unjudged}"
+    """The id of the check that runs for an entry: another one for each call and each try.
+
+    A merge of the same two commits is the same commit, and a run's verdict is heard only once.
+    """
+    tried = f"{entry.number}.{entry.races}-{entry.tries}.{entry.unjudged}"
+    return f"check-{entry.piece}-{entry.merged[:12]}-{tried}"
 
 
 def _checked(now: Landing, entry: Entry, verdict: CheckVerdict) -> Step:
@@ -195,6 +219,8 @@ def _land(now: Landing, entry: Entry) -> Step:
 
 
 def _landed(now: Landing, entry: Entry, event: Landed) -> Step:
+    if event.moved and entry.dropped:
+        return _next(replace(now, entries=now.entries[1:]))
     if event.moved and entry.races < MAX_RACES:
         return _merge(now, replace(entry, races=entry.races + 1))
     if event.moved:
@@ -231,9 +257,14 @@ def _leave(now: Landing, told: Tell) -> Step:
 
 def _drop(now: Landing, piece: str) -> Step:
     """Take one piece, or all, out; what is being swapped in right now is past stopping."""
+    gone = [entry for entry in now.entries if piece in ("", entry.piece)]
     kept = tuple(
-        entry
+        replace(entry, dropped=True) if entry in gone else entry
         for entry in now.entries
-        if entry.stage is Stage.LANDING or (piece and entry.piece != piece)
+        if entry not in gone or entry.stage is Stage.LANDING
     )
-    return _next(replace(now, entries=kept))
+    checks = tuple(
+        CloseRun(run=check_run(entry)) for entry in gone if entry.stage is Stage.CHECKING
+    )
+    after, effects = _next(replace(now, entries=kept))
+    return after, (*checks, *effects)

@@ -46,7 +46,7 @@ class Stage(StrEnum):
 
 
 class Ship(Struct, frozen=True, tag=True, kw_only=True):
-    """Where one shipping stands; `id` changes with each press of Ship."""
+    """Where one shipping stands; `id` changes with each review."""
 
     goal: str
     id: str = ""
