@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def until(look: Callable[[], T], within_s: float = 20.0) -> T:
+def until(look: Callable[[], T | None], within_s: float = 20.0) -> T:
     """Return the first true thing `look` gives; fail if there is none in time."""
     end = time.monotonic() + within_s
     while not (found := look()):
