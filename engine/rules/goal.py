@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules import news, plan, roles
-from engine.rules.effects import AnyEffect, Check, KeepTree, ReadBase, Say, Tell
+from engine.rules.effects import AnyEffect, Check, ReadBase, Say, Tell
 from engine.rules.events import (
     BaseChecked,
     BaseRead,
@@ -29,7 +29,6 @@ from engine.rules.events import (
     GoalResumed,
     GoalShipped,
     GoalStopped,
-    LandingDropped,
     LinesLeft,
     PieceRetried,
     PieceStopped,
@@ -47,7 +46,16 @@ from engine.rules.events import (
     TreeKept,
     TurnOver,
 )
-from engine.rules.goal_state import CommandState, Goal, ReviewStage, Stage, Step, error, to_lead
+from engine.rules.goal_state import (
+    CommandState,
+    Goal,
+    ReviewStage,
+    Stage,
+    Step,
+    end_all,
+    error,
+    to_lead,
+)
 from engine.rules.piece import of_piece, turn_over
 from engine.rules.planning import of_plan, start_ready
 from engine.rules.review import of_review, of_ship
@@ -65,7 +73,7 @@ def decide(now: Goal, event: GoalEvent) -> Step:
     match event:
         case GoalOpened() if now.stage is None:
             return _open(now, event)
-        case BaseRead() if now.stage is Stage.OPENING:
+        case BaseRead() if now.stage is Stage.OPENING and not now.held:  # resuming reads it anew
             return _base_read(now, event)
         case CommandSettled() if now.live:
             return _command_settled(now, event)
@@ -75,7 +83,8 @@ def decide(now: Goal, event: GoalEvent) -> Step:
         case TurnOver():
             return turn_over(now, event)
         case LinesLeft(session=session, text=text):
-            piece = now.piece_of(session)
+            known = (*now.pieces, *now.earlier)
+            piece = next((piece for piece in known if piece.session == session), None)
             if piece is None or not now.live:
                 return now, ()
             told = news.from_owner_to_worker(piece.number, piece.title, text)
@@ -228,22 +237,14 @@ def _check_base(now: Goal, check: str) -> Check:
 # ---------------------------------------------------------------- stop, resume, drop
 
 
-def _sessions(now: Goal) -> tuple[str, ...]:
-    opened = (piece.session for piece in now.pieces if piece.opened and piece.stage in plan.OPEN)
-    lead = () if now.stage is Stage.OPENING else (now.session,)
-    return (*lead, *opened)
-
-
 def _drop(now: Goal, at: float) -> Step:
-    over = SessionStopped(why="dropped", final=True)
-    stops = tuple(Tell(stream=f"session/{session}", event=over) for session in _sessions(now))
-    keeps = tuple(KeepTree(session=session, project=now.project) for session in _sessions(now))
     review = now.review
+    if review.stage is ReviewStage.SHIPPING:
+        raise Refused("It is being shipped: Cancel that first.")
     if review.stage is ReviewStage.OPEN:
         review = replace(review, stage=ReviewStage.DROPPED, decided_at=at)
-    dropped = replace(now, stage=Stage.DROPPED, review=review, failure="")
-    landing = Tell(stream=f"landing/{now.id}", event=LandingDropped())
-    return dropped, (landing, *stops, *keeps)
+    ended, effects = end_all(now, "dropped")
+    return replace(ended, stage=Stage.DROPPED, review=review), effects
 
 
 def _kept(goal: str, event: TreeKept) -> tuple[AnyEffect, ...]:
@@ -257,11 +258,21 @@ def _kept(goal: str, event: TreeKept) -> tuple[AnyEffect, ...]:
 def _hold(now: Goal, *, held: bool) -> Step:
     if held and now.held:
         raise Refused("It is stopped already. /resume goes on.")
-    event = SessionStopped(why="stopped by you") if held else SessionResumed()
-    told = tuple(Tell(stream=f"session/{session}", event=event) for session in _sessions(now))
-    now = replace(now, held=held, failure="" if not held else now.failure)
+    now = replace(now, held=held, failure=now.failure if held else "")
+    told = [_told(now.session, again=True, held=held)] if now.stage is not Stage.OPENING else []
+    told += [
+        _told(piece.session, again=piece.stage is not plan.Stage.FAILED, held=held)
+        for piece in now.at_work
+    ]
     if held:
-        return now, told
+        return now, tuple(told)
     opening = (_read_base(now),) if now.stage is Stage.OPENING else ()
     after, started = start_ready(now)
     return after, (*opening, *told, *started)
+
+
+def _told(session: str, *, again: bool, held: bool) -> Tell:
+    """Stop a session or let it go on; a failed piece's waits for its own Retry."""
+    if held:
+        return Tell(stream=f"session/{session}", event=SessionStopped(why="stopped by you"))
+    return Tell(stream=f"session/{session}", event=SessionResumed(again=again))

@@ -11,8 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import AnyEffect, ReplyDesk, Tell
-from engine.rules.events import Prompted
+from engine.rules import plan
+from engine.rules.effects import AnyEffect, KeepTree, ReplyDesk, Tell
+from engine.rules.events import LandingDropped, Prompted, SessionStopped
 from engine.rules.plan import Piece
 from engine.rules.words import Account, CheckVerdict, Command, Stats, TurnError
 
@@ -131,6 +132,11 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     def piece_of(self, session: str) -> Piece | None:
         return next((piece for piece in self.pieces if piece.session == session), None)
 
+    @property
+    def at_work(self) -> tuple[Piece, ...]:
+        """The pieces that have a worker and are not over."""
+        return tuple(p for p in self.pieces if p.opened and p.stage in plan.OPEN)
+
 
 Step = tuple[Goal, tuple[AnyEffect, ...]]
 
@@ -142,6 +148,22 @@ def with_piece(now: Goal, piece: Piece) -> Goal:
 
 def to_lead(now: Goal, text: str) -> Tell:
     return Tell(stream=f"session/{now.session}", event=Prompted(text=text, source="news"))
+
+
+def end_all(now: Goal, why: str) -> Step:
+    """Nothing of the goal goes on: every session ends for good, no piece is left open."""
+    lead = () if now.stage is Stage.OPENING else (now.session,)
+    sessions = (*lead, *(piece.session for piece in now.at_work))
+    over = SessionStopped(why=why, final=True)
+    pieces = tuple(
+        replace(piece, stage=plan.Stage.STOPPED, why=why) if piece.stage in plan.OPEN else piece
+        for piece in now.pieces
+    )
+    return replace(now, pieces=pieces, failure=""), (
+        Tell(stream=f"landing/{now.id}", event=LandingDropped()),
+        *(Tell(stream=f"session/{session}", event=over) for session in sessions),
+        *(KeepTree(session=session, project=now.project) for session in sessions),
+    )
 
 
 def reply(call: str, text: str) -> tuple[AnyEffect, ...]:

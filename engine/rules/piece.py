@@ -31,9 +31,18 @@ from engine.rules.events import (
     WorkerDone,
     WorkerMessaged,
 )
-from engine.rules.goal_state import Goal, ReviewStage, Step, refuse, reply, to_lead, with_piece
+from engine.rules.goal_state import (
+    Goal,
+    PlanStage,
+    ReviewStage,
+    Step,
+    refuse,
+    reply,
+    to_lead,
+    with_piece,
+)
 from engine.rules.plan import Piece
-from engine.rules.planning import start_ready
+from engine.rules.planning import being_shipped, start_ready
 from engine.rules.review import hand_back
 from engine.rules.words import CheckVerdict, TurnError
 
@@ -53,7 +62,7 @@ def of_piece(now: Goal, event: GoalEvent) -> Step:
             return _collected(now, piece, found.head, event)
         case PieceLanded(piece=piece_id):
             piece = now.piece(piece_id)
-            return _landed(now, piece, event) if piece else (now, ())
+            return _landed(now, piece, event) if piece else _moved(now, event)
         case PieceReturned(piece=piece_id):
             piece = now.piece(piece_id)
             if piece is None or piece.stage is not plan.Stage.LANDING:
@@ -61,9 +70,12 @@ def of_piece(now: Goal, event: GoalEvent) -> Step:
             return _returned(now, piece, event)
         case RetryDue(piece=piece_id):
             piece = now.piece(piece_id)
-            if piece is None or piece.stage is not plan.Stage.WORKING or now.held:
+            if piece is None or piece.stage is not plan.Stage.WORKING:
                 return now, ()
-            return now, (Tell(stream=f"session/{piece.session}", event=SessionResumed()),)
+            again = with_piece(now, replace(piece, again_at=0.0))
+            if now.held or not piece.again_at:
+                return again, ()  # resuming the goal takes it up
+            return again, (Tell(stream=f"session/{piece.session}", event=SessionResumed()),)
         case PieceRetried():
             return _retry(now, event)
         case PieceStopped():
@@ -86,7 +98,7 @@ def turn_over(now: Goal, event: TurnOver) -> Step:
     if event.session == now.session:
         return _lead_over(now, event)
     piece = now.piece_of(event.session)
-    if piece is None or not now.live or piece.stage in (plan.Stage.LANDED, plan.Stage.STOPPED):
+    if piece is None or not now.live or piece.stage in plan.OVER:
         return now, ()
     match event.kind:
         case TurnError.NONE:
@@ -152,8 +164,9 @@ def _landed(now: Goal, piece: Piece, event: PieceLanded) -> Step:
     landed = replace(piece, stage=plan.Stage.LANDED, commit=event.commit, why="", report="")
     now = replace(with_piece(now, landed), head=event.head)
     lines = [news.landed(piece.number, piece.title, piece.branch, event.checked)]
-    if all(other.stage is plan.Stage.LANDED for other in now.pieces):
-        lines.append(news.all_landed(event.head))
+    if all(other.stage in plan.OVER for other in now.pieces):
+        stopped = any(other.stage is plan.Stage.STOPPED for other in now.pieces)
+        lines.append(news.all_landed(event.head, stopped=stopped))
     after, started = start_ready(now)
     over = SessionStopped(why="landed", final=True)
     return after, (
@@ -163,6 +176,12 @@ def _landed(now: Goal, piece: Piece, event: PieceLanded) -> Step:
         KeepTree(session=piece.session, project=now.project),
         *started,
     )
+
+
+def _moved(now: Goal, event: PieceLanded) -> Step:
+    """A piece of an earlier plan, stopped while it was being swapped in: the head is where it is."""
+    moved = Tell(stream=f"session/{now.session}", event=TreeMoved(commit=event.head))
+    return replace(now, head=event.head), (moved,)
 
 
 def _returned(now: Goal, piece: Piece, event: PieceReturned) -> Step:
@@ -197,8 +216,10 @@ def _broken(now: Goal, piece: Piece, why: str, at: float) -> Step:
     if piece.attempt >= plan.MAX_ATTEMPTS:
         return _give_up(now, piece, f"{why}, in {plan.MAX_ATTEMPTS} attempts", "")
     told = news.to_lead(news.piece_failed(piece.number, piece.title, why, "", piece.attempt))
-    again = replace(piece, stage=plan.Stage.WORKING, attempt=piece.attempt + 1, why=why)
     due_at = at + RETRY_PAUSE_S * piece.attempt
+    again = replace(
+        piece, stage=plan.Stage.WORKING, attempt=piece.attempt + 1, why=why, again_at=due_at
+    )
     wake = Tell(stream=now.stream, event=RetryDue(piece=piece.id), due_at=due_at)
     return with_piece(now, again), (to_lead(now, told), wake)
 
@@ -214,8 +235,8 @@ def _give_back(piece: Piece) -> Tell:
     return Tell(stream=f"session/{piece.session}", event=TreeBack())
 
 
-def _prompt(piece: Piece, text: str, source: str = "news") -> Tell:
-    event = Prompted(text=text, source=source)
+def _prompt(piece: Piece, text: str, source: str = "news", model: str = "") -> Tell:
+    event = Prompted(text=text, source=source, model=model)
     return Tell(stream=f"session/{piece.session}", event=event)
 
 
@@ -238,6 +259,12 @@ def _retry(now: Goal, event: PieceRetried) -> Step:
         wrong = f"Piece {piece.number} is {piece.stage.value}: there is nothing to retry."
     if piece is not None and piece.stage is plan.Stage.STOPPED and piece.opened:
         wrong = f"Piece {piece.number} was stopped for good: plan it anew."
+    elif now.held:
+        wrong = "This goal is stopped: /resume goes on."
+    elif now.plan_stage is not PlanStage.STARTED:
+        wrong = "That plan is not started, so there is nothing to retry."
+    elif not wrong:
+        wrong = being_shipped(now)
     if wrong or piece is None:
         return refuse(now, event.call, wrong)
     again = replace(
@@ -254,20 +281,26 @@ def _retry(now: Goal, event: PieceRetried) -> Step:
     note = event.note or f"Try again. What went wrong: {piece.why}"
     return with_piece(now, again), (
         *reply(event.call, "Tried again."),
-        _prompt(piece, f"[Quarterdeck] {note}"),
+        _prompt(piece, f"[Quarterdeck] {note}", model=event.model),
         Tell(stream=f"session/{piece.session}", event=SessionResumed()),
     )
 
 
 def _stop_piece(now: Goal, event: PieceStopped) -> Step:
     piece, wrong = _asked_for(now, event.piece, event.call)
-    if piece is not None and piece.stage in (plan.Stage.LANDED, plan.Stage.STOPPED):
+    if piece is not None and piece.stage in plan.OVER:
         wrong = f"Piece {piece.number} is already {piece.stage.value}."
     if wrong or piece is None:
         return refuse(now, event.call, wrong)
     by = "its lead" if event.call else "you"
     stopped = replace(piece, stage=plan.Stage.STOPPED, why=event.why or f"stopped by {by}")
-    effects: list[AnyEffect] = [*reply(event.call, "Stopped.")]
+    stuck = tuple(
+        other.number
+        for other in now.pieces
+        if piece.number in other.after and other.stage is plan.Stage.WAITING
+    )
+    left = f" What waits for it cannot start: {plan.numbers(stuck)}." if stuck else ""
+    effects: list[AnyEffect] = [*reply(event.call, f"Stopped.{left}")]
     if piece.opened:
         over = SessionStopped(why=stopped.why, final=True)
         effects += [
@@ -276,15 +309,19 @@ def _stop_piece(now: Goal, event: PieceStopped) -> Step:
             KeepTree(session=piece.session, project=now.project),
         ]
     if not event.call:
-        effects.append(to_lead(now, news.to_lead(f"{_name(piece)}: stopped by the owner.")))
+        told = f"{_name(piece)}: stopped by the owner.{left}"
+        effects.append(to_lead(now, news.to_lead(told)))
     return with_piece(now, stopped), tuple(effects)
 
 
 def _message(now: Goal, event: WorkerMessaged) -> Step:
     piece, wrong = _asked_for(now, event.piece, event.call)
-    if piece is not None and (not piece.opened or piece.stage is plan.Stage.LANDED):
+    if piece is not None and (not piece.opened or piece.stage in plan.OVER):
         wrong = f"Piece {piece.number} is {piece.stage.value}: no worker is there to hear you."
     if wrong or piece is None:
         return refuse(now, event.call, wrong)
     said = _prompt(piece, news.from_lead(event.text), source="lead")
-    return now, (said, *reply(event.call, "Passed on; it reads it after its running turn."))
+    answer = "Passed on; it reads it after its running turn."
+    if piece.stage is plan.Stage.FAILED:
+        answer = "Kept for it. It is given up for now: retry_piece takes it up again."
+    return now, (said, *reply(event.call, answer))

@@ -34,6 +34,7 @@ class Stage(StrEnum):
 
 ACTIVE = (Stage.WORKING, Stage.COLLECTING, Stage.LANDING)
 OPEN = (Stage.WAITING, *ACTIVE, Stage.FAILED, Stage.PAUSED)
+OVER = (Stage.LANDED, Stage.STOPPED)
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -53,6 +54,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     stage: Stage = Stage.PROPOSED
     opened: bool = False  # its session exists
     attempt: int = 1
+    again_at: float = 0.0  # when its next attempt begins by itself
     conflicts: int = 0
     base: str = ""  # the lead's head it started from
     commit: str = ""  # the worker's, last collected

@@ -11,7 +11,17 @@ from engine.errors import Refused
 from engine.rules import names, news, plan, roles
 from engine.rules.effects import Tell
 from engine.rules.events import PlanDiscarded, PlanProposed, PlanStarted, SessionOpened
-from engine.rules.goal_state import Goal, PlanStage, Stage, Step, error, reply, to_lead, with_piece
+from engine.rules.goal_state import (
+    Goal,
+    PlanStage,
+    ReviewStage,
+    Stage,
+    Step,
+    error,
+    reply,
+    to_lead,
+    with_piece,
+)
 from engine.rules.plan import Piece
 from engine.rules.words import Role
 
@@ -23,6 +33,8 @@ def of_plan(now: Goal, event: PlanProposed | PlanStarted | PlanDiscarded) -> Ste
         case PlanStarted(call=call) if call:
             return _start_by_lead(now, event)
         case PlanStarted(plan=plan_id) if _is_proposed(now, plan_id):
+            if wrong := being_shipped(now):
+                raise Refused(wrong)
             return _start_plan(now, "owner", event.at)
         case PlanDiscarded(plan=plan_id) if _is_proposed(now, plan_id):
             discarded = replace(now, plan_stage=PlanStage.DISCARDED, plan_at=event.at)
@@ -42,7 +54,7 @@ def _plan_already(now: Goal, plan_id: str) -> str:
 
 
 def _propose(now: Goal, event: PlanProposed) -> Step:
-    wrong = plan.fault(event.pieces) or _under_way(now)
+    wrong = plan.fault(event.pieces) or _under_way(now) or being_shipped(now)
     if wrong:
         return now, error(event.call, wrong)
     taken = {piece.branch for piece in (*now.pieces, *now.earlier)}
@@ -98,12 +110,21 @@ def _under_way(now: Goal) -> str:
     )
 
 
+def being_shipped(now: Goal) -> str:
+    """Say that nothing new begins while the owner ships, or ""."""
+    if now.review.stage is not ReviewStage.SHIPPING:
+        return ""
+    return "The last review is being shipped just now: that must end, or be cancelled, first."
+
+
 def _start_by_lead(now: Goal, event: PlanStarted) -> Step:
     if now.plan_stage is not PlanStage.PROPOSED:
         return now, error(event.call, "There is no plan to start: propose one first.")
     if now.go != "auto":
         said = "The owner starts this plan. End your turn; you hear when it is started."
         return now, error(event.call, said)
+    if wrong := being_shipped(now):
+        return now, error(event.call, wrong)
     started, effects = _start_plan(now, "lead", event.at)
     return started, (*reply(event.call, "Started."), *effects)
 
@@ -117,7 +138,12 @@ def _start_plan(now: Goal, by: str, at: float) -> Step:
         plan_by=by,
         plan_at=at,
         correcting=False,
-        pieces=tuple(replace(piece, stage=plan.Stage.WAITING) for piece in now.pieces),
+        pieces=tuple(
+            replace(piece, stage=plan.Stage.WAITING)
+            if piece.stage is plan.Stage.PROPOSED
+            else piece
+            for piece in now.pieces
+        ),
     )
     told = () if by == "correction" else (to_lead(now, news.plan_started(by, len(now.pieces))),)
     after, effects = start_ready(started)

@@ -10,18 +10,27 @@ from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules import news, plan
-from engine.rules.effects import Judge, KeepTree, Tell, TidyBranch
+from engine.rules.effects import Judge, Tell, TidyBranch
 from engine.rules.events import (
     GoalShipped,
     ReviewCorrected,
     ReviewJudged,
     ReviewPut,
-    SessionStopped,
     ShipCalled,
     ShipFailed,
     ShipOpened,
 )
-from engine.rules.goal_state import Goal, Review, ReviewStage, Stage, Step, error, reply, to_lead
+from engine.rules.goal_state import (
+    Goal,
+    Review,
+    ReviewStage,
+    Stage,
+    Step,
+    end_all,
+    error,
+    reply,
+    to_lead,
+)
 
 MAX_RED_REVIEWS = 2  # handed back to the lead; the next is put to the owner, without Ship
 
@@ -55,6 +64,8 @@ def of_review(now: Goal, event: ReviewPut | ReviewJudged | ReviewCorrected | Shi
             return corrected, (to_lead(now, news.corrected(text)),)
         case ShipCalled() if not review.verdict.passed:
             raise Refused("Its check failed, so it cannot ship: Correct… or Drop.")
+        case ShipCalled() if review.head != now.head:
+            raise Refused("More has landed since this review: its lead puts the whole again.")
         case _:
             return _ship(now, event.at)
 
@@ -99,7 +110,8 @@ def _put(now: Goal, event: ReviewPut) -> Step:
         setup=now.command("setup"),
     )
     answer = "Kept: the check runs once more on your branch, then it is the owner's. End your turn."
-    reviewing = replace(now, review=review, stage=Stage.REVIEW)
+    # What the lead plans from here on is no answer to a correction any more.
+    reviewing = replace(now, review=review, stage=Stage.REVIEW, correcting=False)
     return reviewing, (*reply(event.call, answer), judge)
 
 
@@ -145,17 +157,17 @@ def _ship(now: Goal, at: float) -> Step:
 
 
 def of_ship(now: Goal, event: GoalShipped | ShipFailed) -> Step:
+    shipping = now.review.stage is ReviewStage.SHIPPING
     match event:
-        case GoalShipped(commit=commit, where=where) if now.stage is Stage.SHIPPING:
+        case GoalShipped(commit=commit, where=where) if shipping:
             review = replace(now.review, stage=ReviewStage.SHIPPED)
-            shipped = replace(now, stage=Stage.SHIPPED, review=review, shipped=commit, where=where)
-            over = SessionStopped(why="shipped", final=True)
-            return shipped, (
-                Tell(stream=f"session/{now.session}", event=over),
-                KeepTree(session=now.session, project=now.project),
-                TidyBranch(project=now.project, branch=now.branch, landed_in=commit),
+            ended, effects = end_all(now, "shipped")
+            shipped = replace(
+                ended, stage=Stage.SHIPPED, review=review, shipped=commit, where=where
             )
-        case ShipFailed() if now.stage is Stage.SHIPPING:
+            tidy = TidyBranch(project=now.project, branch=now.branch, landed_in=commit)
+            return shipped, (*effects, tidy)
+        case ShipFailed() if shipping:
             review = replace(now.review, stage=ReviewStage.OPEN)
             return replace(now, stage=Stage.REVIEW, review=review), ()
         case _:
