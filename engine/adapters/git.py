@@ -94,6 +94,7 @@ _FOR_REMOTES: Final = (
     "no_proxy",
     "NO_PROXY",
 )
+_GRACE_S: Final = 5.0  # for a git that nobody waits for any more
 _PASSWORD = re.compile(r"(?<=://)[^/@\s']+@")
 
 
@@ -235,9 +236,23 @@ class _Run:
             return code, bytes(kept), errors.read(_WORDS_BYTES)
 
     def end(self) -> None:
-        """Leave no process behind when nobody waits for it any more; nothing if it is over."""
+        """Leave no process behind when nobody waits for it any more; nothing if it is over.
+
+        Asked first, so that git takes its locks away: a killed one leaves them in everybody's way.
+        """
         with self._lock:
             if not self._ended and self._process is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
+                self._signal(self._process.pid, signal.SIGTERM)
+                late = threading.Timer(_GRACE_S, self._kill, [self._process])
+                late.daemon = True
+                late.start()
             self._ended = True
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        if process.returncode is None:  # nobody has reaped it, so the number is still its own
+            self._signal(process.pid, signal.SIGKILL)
+
+    @staticmethod
+    def _signal(group: int, number: int) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(group, number)
