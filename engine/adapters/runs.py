@@ -132,6 +132,7 @@ class Runs:
         self._scenario = scenario
         self._drivers: Mapping[str, Driver] = DRIVERS
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._asked_again: set[str] = set()
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
         self._positions: dict[str, int] = {}
@@ -152,20 +153,27 @@ class Runs:
         """Follow every run somebody waits for, until cancelled."""
         async with asyncio.TaskGroup() as group:
             self._group = group
-            for followed in (*waited_for, *self._wanted):
-                self.follow(followed)
-            await asyncio.Event().wait()
+            try:
+                for followed in (*waited_for, *self._wanted):
+                    self.follow(followed)
+                await asyncio.Event().wait()
+            finally:
+                self._group = None  # a reader that began now would be cancelled by nobody
 
     def follow(self, followed: Followed) -> None:
         """Read a run from where it was last read, once however often asked."""
         if followed.run in self._tasks:
+            self._asked_again.add(followed.run)  # its reader may be about to find no run yet
             return
         if self._group is None:
             self._wanted.append(followed)
             return
-        task = self._group.create_task(self._follow(followed), name=followed.run)
-        self._tasks[followed.run] = task
-        task.add_done_callback(lambda _task: self._tasks.pop(followed.run, None))
+        reading = self._follow(followed)
+        try:
+            self._tasks[followed.run] = self._group.create_task(reading, name=followed.run)
+        except RuntimeError:  # another reader broke, and all are on their way down
+            reading.close()
+            raise
 
     def doing(self, run: str) -> str:
         """What a run's agent does now, in one line; "" if it has not said."""
@@ -180,6 +188,13 @@ class Runs:
         return time.monotonic() - self._heard.setdefault(run, time.monotonic())
 
     async def _follow(self, followed: Followed) -> None:
+        try:
+            await self._read_on(followed)
+        finally:
+            self._tasks.pop(followed.run, None)
+            self._asked_again.discard(followed.run)
+
+    async def _read_on(self, followed: Followed) -> None:
         reader = self._reader(followed)
         offset = self._positions.get(followed.run, 0)
         while True:
@@ -198,6 +213,9 @@ class Runs:
                         return
                     offset = chunk.offset
             except NodeRefused as no:
+                if followed.run in self._asked_again:  # started since we looked
+                    self._asked_again.discard(followed.run)
+                    continue
                 log.info("not followed run=%s: %s", followed.run, no)
                 return  # not started yet: its StartRun or Check is still owed, and comes back here
             except Unavailable as away:
@@ -257,7 +275,8 @@ class Runs:
         """Ready the tree and start one turn; what is in the way for good comes back as a refusal."""
         stream = f"session/{effect.session}"
         try:
-            await self._start(effect)
+            if not await self._is_started(effect.machine, effect.run):
+                await self._start(effect)
         except Refused as no:
             return [(stream, RunRefused(run=effect.run, why=no.sentence))]
         self.follow(
@@ -270,6 +289,11 @@ class Runs:
             )
         )
         return [(stream, RunStarted(run=effect.run))]
+
+    async def _is_started(self, machine: str, run: str) -> bool:
+        """Say whether an order to start a run comes again: its tree is in use, or is others' by now."""
+        found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]
+        return any(state["alive"] or state["exit"] is not None for state in found)
 
     async def _start(self, effect: StartRun) -> None:
         machine = self._machine(effect.machine)
@@ -478,32 +502,32 @@ class Runs:
             warm=effect.session,
         )
         try:
-            hub = str(self._home / "hub" / f"{effect.project}.git")
-            await machine.call(
-                "copy.update", project=effect.project, hub=hub, commits=[effect.commit]
-            )
-            if effect.session:
-                made = await machine.call(
-                    "tree.check_out",
-                    project=effect.project,
-                    session=effect.session,
-                    commit=effect.commit,
-                )
-                command = effect.command
-            else:
-                made = await machine.call(
-                    "tree.fresh",
-                    project=effect.project,
-                    name=effect.run,
-                    commit=effect.commit,
-                )
-                command = _both(effect.setup, effect.command)
-            await self._run_command(machine, effect.run, command, made)
+            if not await self._is_started(effect.machine, effect.run):
+                await self._start_check(machine, effect)
         except NodeRefused as no:
             verdict = CheckVerdict(passed=False, ran=False, failure=str(no))
             return await self.judged(followed, verdict)
         self.follow(followed)
         return []
+
+    async def _start_check(self, machine: Machine, effect: Check) -> None:
+        """Ready the tree, borrowed or fresh, and start the command in it."""
+        hub = str(self._home / "hub" / f"{effect.project}.git")
+        await machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit])
+        if effect.session:
+            made = await machine.call(
+                "tree.check_out",
+                project=effect.project,
+                session=effect.session,
+                commit=effect.commit,
+            )
+            command = effect.command
+        else:
+            made = await machine.call(
+                "tree.fresh", project=effect.project, name=effect.run, commit=effect.commit
+            )
+            command = _both(effect.setup, effect.command)
+        await self._run_command(machine, effect.run, command, made)
 
     async def _run_command(
         self, machine: Machine, run: str, command: str, made: Mapping[str, Any]
