@@ -50,6 +50,13 @@ class Arrived(Struct, frozen=True):
         return found
 
 
+class _Batch(Struct, frozen=True):
+    """One message in a lane; `settled`: all its parts are here, no other may join."""
+
+    parts: tuple[Arrived, ...]
+    settled: bool = False
+
+
 class Reply(Struct, frozen=True):
     """What has to be said because of a message: queued with the end of its handling."""
 
@@ -96,12 +103,13 @@ class Inbox:
         self._group = group
         self._quiet_s = quiet_s
         self._wall = wall
-        self._lanes: dict[Lane, asyncio.Queue[Arrived]] = {}
+        self._lanes: dict[Lane, asyncio.Queue[_Batch]] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self.ready = asyncio.Event()  # before it, nothing may be received
         self._recovered = asyncio.Event()
         self._engine_down = False
         self._open = 0
+        self._later: list[_Batch] = []  # came while what is older was still being opened
         self.leave: list[int] = []  # groups we do not belong in
 
     async def receive(self, updates: Sequence[dict[str, Any]]) -> None:
@@ -133,6 +141,8 @@ class Inbox:
             self._tasks = tasks
             await self._recover()
             self._recovered.set()
+            for batch in self._later:
+                self._hand_on(batch)
             await asyncio.Event().wait()
 
     def idle(self) -> bool:
@@ -143,39 +153,46 @@ class Inbox:
 
     def _dispatch(self, one: Arrived) -> None:
         self._open += 1
-        if one.by.kind == "callback_query":
-            self._spawn(self._act([one]))
+        if one.by.kind == "callback_query" or self._recovered.is_set():
+            self._hand_on(_Batch((one,)))
+        else:
+            self._later.append(_Batch((one,)))
+
+    def _hand_on(self, batch: "_Batch") -> None:
+        first = batch.parts[0]
+        if first.by.kind == "callback_query":
+            self._spawn(self._act(batch.parts))
             return
-        lane: Lane = (one.by.chat, _thread(one.body))
+        lane: Lane = (first.by.chat, _thread(first.body))
         queue = self._lanes.get(lane)
         if queue is None:
             queue = self._lanes[lane] = asyncio.Queue()
             self._spawn(self._work(queue))
-        queue.put_nowait(one)
+        queue.put_nowait(batch)
 
     def _spawn(self, work: Awaitable[None]) -> None:
         if self._tasks is None:
             raise RuntimeError("the inbox is not running")
         self._tasks.create_task(_awaited(work))
 
-    async def _work(self, queue: asyncio.Queue[Arrived]) -> None:
-        await self._recovered.wait()
-        ahead: Arrived | None = None
+    async def _work(self, queue: "asyncio.Queue[_Batch]") -> None:
+        ahead: _Batch | None = None
         while True:
-            parts = [ahead or await queue.get()]
+            batch = ahead or await queue.get()
             ahead = None
-            if _goes_on(parts):
+            parts = list(batch.parts)
+            if not batch.settled and _goes_on(parts):
                 while ahead is None and _goes_on(parts):
                     try:
                         async with asyncio.timeout(self._quiet_s):
                             found = await queue.get()
                     except TimeoutError:
                         break
-                    if _belongs(parts, found):
-                        parts.append(found)
-                    else:
+                    if found.settled or not _belongs(parts, found.parts[0]):
                         ahead = found
-                parts.sort(key=lambda one: int(one.body.get("message_id", 0)))
+                    else:
+                        parts += found.parts
+                parts.sort(key=_sent_order)
                 await self._store.join([one.update_id for one in parts])
             await self._act(parts)
 
@@ -215,14 +232,11 @@ class Inbox:
         opened = [found for entry in entries if (found := await self._opened(entry)) is not None]
         joined: dict[int, list[Arrived]] = {}
         for entry, one in opened:
-            if entry.joined is None:
-                self._dispatch(one)
-            else:
-                joined.setdefault(entry.joined, []).append(one)
-        for parts in joined.values():
-            self._open += len(parts)
-            parts.sort(key=lambda one: int(one.body.get("message_id", 0)))
-            self._spawn(self._act(parts))
+            self._open += 1
+            joined.setdefault(entry.joined or entry.update_id, []).append(one)
+        settled = {entry.joined for entry, _ in opened}
+        for first, parts in joined.items():
+            self._hand_on(_Batch(tuple(sorted(parts, key=_sent_order)), settled=first in settled))
 
     async def _opened(self, entry: Entry) -> tuple[Entry, Arrived] | None:
         """Have the engine open one update; give up on what ended us time and again."""
@@ -281,6 +295,10 @@ class Inbox:
 def _thread(body: dict[str, Any]) -> int:
     """Return the topic a message stands in; a reply thread is none."""
     return int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
+
+
+def _sent_order(one: Arrived) -> int:
+    return int(one.body.get("message_id", 0))
 
 
 def _goes_on(parts: Sequence[Arrived]) -> bool:

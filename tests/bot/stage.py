@@ -12,7 +12,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from bot.app import main
-from bot.emulator import Emulator, Phone
+from bot.emulator import Emulator, Phone, Tap
 from engine import config
 from engine.api import Server
 from engine.config import Config
@@ -228,10 +228,18 @@ class Stage:
                 await asyncio.sleep(0.01)
         return self.door.asked
 
+    async def answered_or_dead(self, tap: Tap) -> None:
+        """Wait until a tap was answered, or the bot died of it."""
+        await self.until(lambda: tap.answered or self._bot is None or self._bot.done())
+        if self._bot is not None and self._bot.done():
+            await self._bot
+
     async def until(self, fact: Callable[[], object]) -> None:
         """Wait for something that shows neither on the phone nor at the door."""
         async with asyncio.timeout(10):
-            while not fact():  # noqa: ASYNC110
+            while not fact():
+                if self._bot is not None and self._bot.done():
+                    await self._bot
                 await asyncio.sleep(0.01)
 
     def raw(self) -> bytes:
