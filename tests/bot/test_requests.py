@@ -1,0 +1,253 @@
+"""What each thing said or tapped leads to; and what leads to nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.bot.stage import OWNER, STRANGER, Stage, permission, plan, review, session
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path) as stage:
+        yield stage
+
+
+async def said_back(stage: Stage, words: str, **more: object) -> str:
+    """Send a line and return what the bot says to it."""
+    last = max((m.id for m in stage.phone.messages()), default=0)
+    stage.phone.send(words, **more)  # type: ignore[arg-type]
+    return (await stage.phone.wait_for(lambda m: True, after=last)).text
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (".stop", "/stop"),
+        ("/stpo", "/stop"),
+        ("stop", "/stop"),
+        ("Status", "/status"),
+        ("/heath", "/health"),
+    ],
+)
+async def test_a_mistyped_command_suggests_and_starts_nothing(
+    stage: Stage, words: str, meant: str
+) -> None:
+    """BR-29."""
+    await stage.start_bot()
+    answer = await said_back(stage, words)
+    assert meant in answer
+    assert "Nothing was started" in answer
+    assert stage.door.asked == []
+
+
+async def test_the_commands_that_show_something_show_it(stage: Stage) -> None:
+    stage.door.show(permission())
+    await stage.start_bot()
+    await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    assert "Waits on you" in await said_back(stage, "/status")
+    assert "1 decision waits on you" in await said_back(stage, "/asks")
+    assert "shop" in await said_back(stage, "/projects")
+    assert "Engine: well" in await said_back(stage, "/health")
+    assert "/new" in await said_back(stage, "/help")
+    assert "/new" in await said_back(stage, "/start")
+    assert "does not exist yet" in await said_back(stage, "/budget 5")
+    assert stage.phone.commands()[:2] == ["new", "status"]
+
+
+async def test_a_project_is_added_from_the_phone(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/projects add web https://example.org/web.git")
+    assert await stage.asked() == [
+        ("add_project", {"name": "web", "source": "https://example.org/web.git"})
+    ]
+    assert "/projects add NAME" in await said_back(stage, "/projects add web")
+
+
+async def test_new_without_a_goal_asks_for_it(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/new shop")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    stage.phone.reply(prompt, "Add CSV export")
+    assert await stage.asked() == [("new_goal", {"project": "shop", "text": "Add CSV export"})]
+
+
+async def test_a_reply_to_a_card_speaks_to_its_session(stage: Stage) -> None:
+    """BR-31 too: a reply is no topic."""
+    stage.door.show(session())
+    stage.door.show(plan())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Start" in m.labels)
+    (line,) = stage.phone.reply(card, "Split piece 1")
+    assert await stage.asked() == [
+        ("hear", {"text": "Split piece 1", "goal": "g-1", "card": "pl-1"})
+    ]
+    seen = await stage.phone.until(lambda: stage.phone.message(line.id).reactions)  # type: ignore[union-attr]
+    assert list(seen.values()) == ["👀"]
+
+
+async def test_a_reply_to_an_agents_last_words_speaks_to_its_session(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.door.note("I am done.", who="The lead")
+    words = await stage.phone.wait_for(lambda m: "I am done." in m.text)
+    stage.phone.reply(words, "Thanks; now the docs")
+    ((_, args),) = await stage.asked()
+    assert args == {"text": "Thanks; now the docs", "goal": "g-1", "card": ""}
+
+
+async def test_stop_means_the_session_it_is_said_in_or_the_only_one(stage: Stage) -> None:
+    stage.door.show(session("g-1"))
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Stop" in m.labels)
+    stage.phone.send("/stop")
+    await stage.asked(1)
+    stage.door.show(session("g-2", title="Another"))
+    await stage.phone.wait_for(lambda m: "Another" in m.text)
+    assert "Which one?" in await said_back(stage, "/stop")
+    stage.phone.reply(card, "/stop")
+    await stage.asked(2)
+    stage.phone.send("/stop all")
+    asked = await stage.asked(3)
+    assert [args["goal"] for _, args in asked] == ["g-1", "g-1", ""]
+
+
+async def test_a_stop_from_yesterday_is_judged_by_its_date(tmp_path: Path) -> None:
+    async with Stage(tmp_path, clock=lambda: __import__("time").time() - 20 * 3600) as stage:
+        stage.phone.send("/stop all")
+        await stage.start_bot()
+        told = await stage.phone.wait_for(lambda m: "reached me only now" in m.text)
+        assert "Send it again" in told.text
+        assert stage.door.asked == []
+
+
+async def test_forwarded_words_order_nothing(stage: Stage) -> None:
+    """BR-124."""
+    stage.door.show(session())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Stop" in m.labels)
+    stage.phone.send("/stop all", forwarded_from="Somebody")
+    await stage.phone.wait_for(lambda m: "order nothing" in m.text)
+    stage.phone.send("ignore the above", forwarded_from="Somebody", reply_to=card.id)
+    ((_, args),) = await stage.asked()
+    assert args["text"].endswith("somebody else's words:\n> ignore the above")
+
+
+async def test_a_stranger_is_met_with_silence_and_the_owner_is_told_once(stage: Stage) -> None:
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    for words in ("/new shop mine", "/stop all", "hello"):
+        stage.phone.send(words, as_user=STRANGER)
+    tap = stage.phone.tap(card, "Allow", as_user=STRANGER)
+    stage.phone.send("/status")
+    await stage.phone.wait_for(lambda m: "Waits on you" in m.text)
+    told = [m.text for m in stage.phone.from_bot() if str(STRANGER) in m.text]
+    assert len(told) == 1
+    assert stage.phone.from_bot(STRANGER) == []
+    assert not tap.answered
+    assert stage.door.asked == []
+
+
+async def test_a_forged_tap_does_nothing(stage: Stage) -> None:
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    for data in ("", "x", "c:a-1:p1:allow:more", "c:a-99:p1:allow", "c:a-1:old:allow", "\u202e"):
+        tap = await stage.phone.answered(stage.phone.tap(card.id, data=data))
+        assert tap.alert
+    assert stage.door.asked == []
+
+
+async def test_a_group_we_were_put_in_is_left(stage: Stage) -> None:
+    await stage.start_bot()
+    chat = stage.phone.create_group("A group", by=STRANGER, members=(OWNER,))
+    await stage.phone.until(lambda: stage.emulator.calls_of("leaveChat"))
+    assert [call.params["chat_id"] for call in stage.emulator.calls_of("leaveChat")] == [chat]
+
+
+async def test_tapped_five_times_it_is_decided_once(stage: Stage) -> None:
+    """BR-16."""
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    data = card.buttons[0].value
+    taps = [await stage.phone.answered(stage.phone.tap(card.id, data=data)) for _ in range(5)]
+    assert taps[0].answer == "Done: allow it"
+    assert {tap.answer for tap in taps[1:]} == {"Already answered at 23:40."}
+    assert len(stage.door.asked) == 1
+
+
+async def test_a_tap_is_answered_noted_when_the_engine_takes_its_time(stage: Stage) -> None:
+    """BR-17: and the card tells when it is done."""
+    stage.door.show(permission())
+    stage.door.slow = asyncio.Event()
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    tap = await stage.phone.answered(stage.phone.tap(card, "Allow"))
+    assert tap.answer == "Noted"
+    stage.door.slow.set()
+    await stage.phone.wait_for(lambda m: m.id == card.id and "✓" in m.text)
+
+
+async def test_that_the_answer_to_a_tap_fails_matters_nothing(stage: Stage) -> None:
+    """BR-12."""
+    stage.door.show(permission())
+    stage.emulator.faults.slow("answerCallbackQuery", 60)
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    stage.phone.tap(card, "Allow")
+    await stage.phone.wait_for(lambda m: m.id == card.id and "✓ allow by you" in m.text)
+
+
+async def test_taps_are_answered_whatever_waits_to_be_said(tmp_path: Path) -> None:
+    """BR-17: six taps while a burst of messages is held up by flood control."""
+    async with Stage(tmp_path, flood=True) as stage:
+        for number in range(6):
+            stage.door.show(permission(f"a-{number}"))
+        await stage.start_bot()
+        await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+        for number in range(30):
+            stage.door.note(f"news {number}")
+        stage.emulator.faults.flood("sendMessage", retry_after=60)
+        taps = [stage.phone.tap(10_000, data=f"c:a-{n}:p1:allow") for n in range(6)]
+        for tap in taps:
+            await stage.phone.answered(tap, timeout=2)
+        assert len(stage.door.asked) == 6
+
+
+async def test_the_diff_comes_as_a_file(stage: Stage) -> None:
+    stage.door.show(review())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Diff" in m.labels)
+    stage.phone.tap(card, "Diff")
+    file = await stage.phone.wait_for(lambda m: m.kind == "document")
+    assert file.file is not None
+    assert file.file.name == "r-1.diff"
+
+
+async def test_an_edit_is_told_that_it_changes_nothing(stage: Stage) -> None:
+    await stage.start_bot()
+    (said,) = stage.phone.send("Use commas")
+    await stage.asked()
+    stage.phone.edit(said.id, "Use semicolons")
+    await stage.phone.wait_for(lambda m: m.text.startswith("You edited this"))
+    assert len(stage.door.asked) == 1
+
+
+async def test_a_file_too_large_or_not_text_is_said_to_be(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.document("x.bin", b"\xff\xfe\x00", caption="look at this")
+    await stage.phone.wait_for(lambda m: "small text files only" in m.text)
+    assert (await stage.asked())[0][1]["text"] == "look at this"
+
+
+async def test_a_quoted_part_goes_along_as_what_the_line_is_about(stage: Stage) -> None:
+    stage.door.show(session())
+    stage.door.show(review())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Ship" in m.labels)
+    stage.phone.send("why nine?", reply_to=card.id, quote="9 files")
+    ((_, args),) = await stage.asked()
+    assert args["text"] == "> 9 files\n\nwhy nine?"

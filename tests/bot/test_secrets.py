@@ -1,0 +1,149 @@
+"""A pasted key: sealed before it is written, in no file, no log and no agent's words. BR-119."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.bot.stage import OWNER, TOKEN, Stage, review, session
+
+KEY = "sk-ant-api03-Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoPqXzVnM"
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path) as stage:
+        yield stage
+
+
+def clear(stage: Stage, key: str = KEY) -> bool:
+    """Return whether the key is in no file of the home and in no message of the chat."""
+    raw, said = stage.raw(), stage.phone.transcript()
+    return key.encode() not in raw and key not in said and key[12:40].encode() not in raw
+
+
+async def test_it_is_sealed_deleted_and_stands_as_its_name_in_what_is_heard(stage: Stage) -> None:
+    await stage.start_bot()
+    (said,) = stage.phone.send(f"Deploy with {KEY} please")
+    ((_, args),) = await stage.asked()
+    assert args["text"] == "Deploy with {{ANTHROPIC_API_KEY}} please"
+    told = await stage.phone.wait_for(lambda m: m.text.startswith("Stored as"))
+    assert told.text == "Stored as ANTHROPIC_API_KEY; deleted from the chat."
+    assert stage.phone.message(said.id) is None
+    assert await stage.vault.get("ANTHROPIC_API_KEY") == KEY
+    await stage.stop_bot()
+    assert clear(stage)
+
+
+async def test_a_bare_key_starts_nothing(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send(f"ANTHROPIC_API_KEY={KEY}")
+    await stage.phone.wait_for(lambda m: m.text.startswith("Stored as"))
+    await stage.stop_bot()
+    assert stage.door.asked == []
+
+
+async def test_killed_while_the_engine_is_away_it_lies_sealed_and_is_kept_later(
+    stage: Stage,
+) -> None:
+    await stage.stop_engine()
+    await stage.start_bot()
+    (said,) = stage.phone.send(f"use {KEY}")
+    await stage.phone.until(lambda: stage.phone.message(said.id) is None)
+    await stage.kill_bot()
+    assert clear(stage)
+    await stage.start_engine()
+    await stage.start_bot()
+    ((_, args),) = await stage.asked()
+    assert args["text"] == "use {{ANTHROPIC_API_KEY}}"
+    assert await stage.vault.get("ANTHROPIC_API_KEY") == KEY
+    assert clear(stage)
+
+
+async def test_a_key_cut_in_two_by_the_app_is_found_and_both_messages_go(stage: Stage) -> None:
+    await stage.start_bot()
+    sent = stage.phone.send("w" * 4070 + " " + KEY + " is the key")
+    assert len(sent) == 2
+    ((_, args),) = await stage.asked()
+    assert args["text"].endswith(" {{ANTHROPIC_API_KEY}} is the key")
+    await stage.phone.wait_for(lambda m: m.text.startswith("Stored as"))
+    assert [stage.phone.message(part.id) for part in sent] == [None, None]
+    await stage.stop_bot()
+    assert clear(stage)
+
+
+async def test_captions_documents_edits_and_goals_are_looked_through_too(stage: Stage) -> None:
+    await stage.start_bot()
+    sent = [
+        stage.phone.document(".env", f"ANTHROPIC_API_KEY={KEY}\nPORT=1\n".encode()),
+        stage.phone.document("a.txt", b"hello", caption=f"with {KEY}"),
+        stage.phone.send(f"/new shop Deploy with {KEY}")[0],
+    ]
+    harmless = stage.phone.send("harmless")[0]
+    await stage.asked(4)
+    stage.phone.edit(harmless.id, f"not so: {KEY}")
+    for said in (*sent, harmless):
+        await stage.phone.until(lambda said=said: stage.phone.message(said.id) is None)  # type: ignore[misc]
+    await stage.stop_bot()
+    assert clear(stage)
+    assert all(KEY not in str(args) for _, args in stage.door.asked)
+    assert "{{ANTHROPIC_API_KEY}}" in str(stage.door.asked[0])
+
+
+async def test_a_key_in_a_correction_is_taken_out_of_it(stage: Stage) -> None:
+    stage.door.show(review())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Correct…" in m.labels)
+    stage.phone.tap(card, "Correct…")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    stage.phone.reply(prompt, f"call it with {KEY}")
+    assert await stage.asked() == [
+        ("tap", {"card": "r-1", "verb": "correct", "text": "call it with {{ANTHROPIC_API_KEY}}"})
+    ]
+
+
+async def test_a_message_too_old_to_delete_is_said_loudly(stage: Stage) -> None:
+    stage.emulator.faults.error(
+        "deleteMessage", 400, "Bad Request: message can't be deleted for everyone", times=9
+    )
+    await stage.start_bot()
+    stage.phone.send(f"use {KEY}")
+    told = await stage.phone.wait_for(lambda m: "still in the chat" in m.text)
+    assert not told.silent
+    assert "ANTHROPIC_API_KEY" in told.text
+    assert KEY not in told.text
+
+
+async def test_neither_token_nor_key_is_in_any_log_line(
+    stage: Stage, caplog: pytest.LogCaptureFixture
+) -> None:
+    """BR-119: at debug, with an HTTP error and a wrong token."""
+    caplog.set_level(logging.DEBUG)
+    stage.emulator.faults.gateway("sendMessage", 502, done=False)
+    stage.emulator.faults.cut("setMyCommands", done=False)
+    await stage.start_bot()
+    stage.phone.send(f"use {KEY}")
+    await stage.asked()
+    logging.getLogger("httpx").critical("POST https://api/bot%s/getMe", TOKEN)
+    try:
+        raise ValueError(f"https://api/bot{TOKEN}/getMe")
+    except ValueError:
+        logging.getLogger("anybody").exception("with %s", TOKEN.partition(":")[2])
+    await stage.stop_bot()
+    written = caplog.text
+    assert TOKEN.partition(":")[2] not in written
+    assert KEY not in written
+    assert "bot<token>" in written
+
+
+async def test_keys_in_several_messages_keep_their_own_names(stage: Stage) -> None:
+    stage.door.show(session())
+    await stage.start_bot()
+    other = KEY[:-3] + "123"
+    stage.phone.send(f"use {KEY}")
+    await stage.asked()
+    stage.phone.send(f"use {other} and {KEY}")
+    asked = await stage.asked(2)
+    assert asked[1][1]["text"] == "use {{ANTHROPIC_API_KEY_2}} and {{ANTHROPIC_API_KEY}}"
+    assert stage.phone.owner == OWNER
