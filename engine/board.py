@@ -48,6 +48,8 @@ from engine.views import (
     WorkerCard,
 )
 
+YOUR_LINE = "a line of yours"
+
 World = Mapping[str, object]
 Doing = Callable[[str], str]  # run id -> what its agent does now, one line; "" if not known
 
@@ -171,6 +173,8 @@ def _stage_word(world: World, goal: Goal) -> str:
         return "stopped"
     if _open_asks(world, goal) or _decision_waits(world, goal):
         return "waits for you"
+    if any(wait.what == YOUR_LINE for wait in _lead_waits(world, goal, _lead(world, goal))):
+        return "waits for you"
     return GOAL_WORDS[goal.stage]
 
 
@@ -213,8 +217,52 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
             return (Wait("/resume", session.why),)
         case session_rule.Stage.FAILED:
             return (Wait("you", session.why),)
+        case session_rule.Stage.IDLE if session.asks:
+            return (Wait("your answer", "it asked and ended its turn"),)
         case _:
             return ()
+
+
+def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ...]:
+    """Why a goal does not go on by itself; a lead at rest with nothing under way waits for a line."""
+    waits = _session_waits(lead)
+    if waits or not goal.live:
+        return waits
+    if goal.held:
+        return (Wait("/resume", "stopped by you"),)
+    resting = lead is not None and lead.stage is session_rule.Stage.IDLE
+    under_way = plan_rule.ready(goal.pieces) or any(
+        piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
+        for piece in goal.pieces
+    )
+    if not resting or under_way or goal.failure or _goal_doing(world, goal):
+        return ()
+    if goal.plan_stage is PlanStage.PROPOSED and goal.go != "ask":
+        return (Wait("Start", "its lead left the plan for you"),)
+    if _open_asks(world, goal) or _decision_waits(world, goal):
+        return ()
+    return (Wait(YOUR_LINE, "its lead ended its turn and nothing is under way"),)
+
+
+def _goal_doing(world: World, goal: Goal) -> str:
+    """What plain code does for a goal while its lead rests."""
+    if goal.failure or not goal.live:
+        return ""
+    if goal.stage is goal_rule.Stage.OPENING:
+        return "" if goal.held else f"{goal.base} is read"
+    if goal.review.stage is ReviewStage.JUDGING:
+        return "the check runs on the whole"
+    ship = _state(world, f"ship/{goal.id}", Ship)
+    if ship is None or goal.review.stage is not ReviewStage.SHIPPING:
+        return ""
+    return SHIP_DOING.get(ship.stage, "")
+
+
+SHIP_DOING = {
+    ship_rule.Stage.TAKING: "shipping: the remote is read",
+    ship_rule.Stage.CHECKING: "shipping: the check runs",
+    ship_rule.Stage.PUSHING: "shipping: pushing",
+}
 
 
 def _session_doing(session: Session | None, doing: Doing) -> str:
@@ -282,7 +330,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         title=goal.title,
         text=goal.text,
         stage=_stage_word(world, goal),
-        doing=_session_doing(lead, doing),
+        doing=_session_doing(lead, doing) or _goal_doing(world, goal),
         agent=goal.account.agent,
         model=(lead.model if lead else "") or goal.model,
         mode=goal.mode,
@@ -291,7 +339,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         branch=goal.branch,
         base=goal.base,
         check=_check_line(goal) if goal.branch else "",
-        waits=_session_waits(lead),
+        waits=_lead_waits(world, goal, lead),
         pieces=len(goal.pieces) if goal.plan_stage is PlanStage.STARTED else 0,
         landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in goal.pieces),
         cost_usd=_cost(world, goal),
@@ -367,6 +415,17 @@ def _piece_doing(
     }[entry.stage if entry else None]
 
 
+def _worker_waits(goal: Goal, piece: Piece, session: Session | None) -> tuple[Wait, ...]:
+    if not goal.live or piece.stage in plan_rule.OVER:
+        return ()
+    stage = session.stage if session else session_rule.Stage.NEW
+    if piece.stage is plan_rule.Stage.WORKING and stage is session_rule.Stage.FAILED:
+        return (Wait("its next attempt", piece.why, piece.again_at),)
+    if piece.stage is plan_rule.Stage.PAUSED and stage is session_rule.Stage.IDLE:
+        return (Wait("you", "interrupted: Retry, or write to it"),)
+    return _session_waits(session)
+
+
 def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerCard:
     session = _state(world, f"session/{piece.session}", Session)
     failed = piece.stage is plan_rule.Stage.FAILED and goal.live
@@ -378,7 +437,6 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
             buttons.append("retry")
         if piece.stage in plan_rule.OPEN:
             buttons.append("stop")
-    over = piece.stage in (plan_rule.Stage.LANDED, plan_rule.Stage.STOPPED)
     return WorkerCard(
         id=piece.id,
         goal=goal.id,
@@ -391,7 +449,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         model=(session.model if session else "") or piece.model,
         branch=piece.branch,
         attempt=piece.attempt,
-        waits=() if over else _session_waits(session),
+        waits=_worker_waits(goal, piece, session),
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,
         queued=_owner_lines(session),
@@ -630,6 +688,7 @@ def board(world: World, doing: Doing) -> Board:
     landed: list[Row] = []
     for goal in goals(world):
         if not goal.live:
+            now.extend(_left_asks(world, goal))
             continue
         shown = cards(world, goal.id, doing)
         now.extend(
@@ -639,7 +698,7 @@ def board(world: World, doing: Doing) -> Board:
         )
         for card in shown:
             if isinstance(card, SessionCard | WorkerCard):
-                _rows_of_session(goal, card, running, following)
+                _rows_of_session(goal, card, now, running, following)
         for piece in goal.pieces:
             if piece.stage is plan_rule.Stage.WAITING:
                 why = plan_rule.waits_for(piece, goal.pieces)
@@ -653,6 +712,12 @@ def board(world: World, doing: Doing) -> Board:
     return Board(tuple(now), tuple(running), tuple(following), tuple(landed), machines)
 
 
+def _left_asks(world: World, goal: Goal) -> Iterator[Row]:
+    """A goal that is over may have asked for the project what another goal now waits for."""
+    for ask in _open_asks(world, goal):
+        yield Row(goal.id, ask.id, goal.title, asks_for(_ask_card(world, ask)))
+
+
 def _commands_wait(goal: Goal) -> str:
     if goal.held:
         return "stopped: /resume goes on"
@@ -660,14 +725,17 @@ def _commands_wait(goal: Goal) -> str:
 
 
 def _rows_of_session(
-    goal: Goal, card: SessionCard | WorkerCard, running: list[Row], following: list[Row]
+    goal: Goal,
+    card: SessionCard | WorkerCard,
+    now: list[Row],
+    running: list[Row],
+    following: list[Row],
 ) -> None:
     title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
     title = f"{goal.title} · {title}"
-    following.extend(
-        Row(goal.id, card.id, title, f"waits for {wait.what}: {wait.why}", wait.until)
-        for wait in card.waits
-    )
+    for wait in card.waits:
+        row = Row(goal.id, card.id, title, f"waits for {wait.what}: {wait.why}", wait.until)
+        (now if wait.what == YOUR_LINE else following).append(row)
     if card.doing and not card.waits:
         where = card.machine if isinstance(card, SessionCard) else card.where
         running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
