@@ -22,7 +22,7 @@ from typing import Any
 
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Local, Machine
-from engine.adapters.runs import Runs
+from engine.adapters.runs import CHECK_LIMIT_S, Runs
 from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
@@ -56,6 +56,8 @@ class Engine:
 
     machines   how machines are reached, by name; by default this one, through a pipe
     scenario   what rehearsal agents play, for accounts that name none
+    clock      the time of day: what is stored, and what is due
+    uptime     seconds that only grow: how long a run has been silent
     """
 
     def __init__(
@@ -65,11 +67,15 @@ class Engine:
         machines: dict[str, Machine] | None = None,
         scenario: str = "",
         clock: Callable[[], float] = time.time,
+        uptime: Callable[[], float] = time.monotonic,
+        check_limit_s: float = CHECK_LIMIT_S,
     ) -> None:
         self.home = home.make()
         self._machines = machines
         self._scenario = scenario
         self._clock = clock
+        self._uptime = uptime
+        self._check_limit_s = check_limit_s
         self._born = uuid.uuid4().hex[:8]  # tells this engine's own news from an earlier one's
         self.loop: Loop
         self.door: Door
@@ -94,6 +100,8 @@ class Engine:
                 identity=lambda name: hub.identity(self._source(name)),
                 on_doing=lambda run: self.door.on_doing(run),
                 scenario=self._scenario,
+                uptime=self._uptime,
+                check_limit_s=self._check_limit_s,
             )
             performer = Performer(hub, self.runs, machines, lambda: self.loop.world())
             self.loop = Loop(ledger, RULES, performer, clock=self._clock)

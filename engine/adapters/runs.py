@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
@@ -42,15 +43,18 @@ from engine.rules.events import (
     SessionNamed,
     TurnEnded,
 )
+from engine.rules.fleet import Fleet
 from engine.rules.session import Session
-from engine.rules.words import AskKind, CheckVerdict, Role, TurnError
+from engine.rules.words import Account, AskKind, CheckVerdict, Role, TurnError
 from stores.ledger import Ledger
 
 log = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 20 * 60.0
+CHECK_OUTPUT_BYTES = 128 * 1024 * 1024  # all of it is read through, to show the last lines
 REPORT_LINES = 40
 ERROR_LINES = 40
+STRAY = 200  # characters shown of what is no line of an agent's protocol
 REPLIES_KEPT = 200
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
@@ -121,6 +125,8 @@ class Runs:
         identity: Callable[[str], Awaitable[tuple[str, str]]],
         on_doing: Callable[[str], None],
         scenario: str = "",
+        uptime: Callable[[], float] = time.monotonic,
+        check_limit_s: float = CHECK_LIMIT_S,
     ) -> None:
         self._home = home
         self._machines = machines
@@ -130,6 +136,8 @@ class Runs:
         self._identity = identity
         self._on_doing = on_doing
         self._scenario = scenario
+        self._uptime = uptime
+        self._check_limit_s = check_limit_s
         self._drivers: Mapping[str, Driver] = DRIVERS
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked_again: set[str] = set()
@@ -185,7 +193,8 @@ class Runs:
 
     def silent_s(self, run: str) -> float:
         """How long a run has printed nothing."""
-        return time.monotonic() - self._heard.setdefault(run, time.monotonic())
+        now = self._uptime()
+        return now - self._heard.setdefault(run, now)
 
     async def _follow(self, followed: Followed) -> None:
         try:
@@ -201,7 +210,7 @@ class Runs:
             try:
                 machine = self._machine(followed.machine)
                 async for chunk in machine.follow(followed.run, offset):
-                    self._heard[followed.run] = time.monotonic()
+                    self._heard[followed.run] = self._uptime()
                     *before, last = chunk.lines or [b""]
                     # Read on from the chunk's start until its last line is stored: what comes
                     # twice has a cause that is known.
@@ -274,6 +283,7 @@ class Runs:
     async def start(self, effect: StartRun) -> Events:
         """Ready the tree and start one turn; what is in the way for good comes back as a refusal."""
         stream = f"session/{effect.session}"
+        effect = replace(effect, account=self._account(effect.account))
         try:
             if not await self._is_started(effect.machine, effect.run):
                 await self._start(effect)
@@ -289,6 +299,12 @@ class Runs:
             )
         )
         return [(stream, RunStarted(run=effect.run))]
+
+    def _account(self, known: Account) -> Account:
+        """The account as it is now: what kept a session from starting may have been mended since."""
+        fleet = self._state("fleet")
+        found = fleet.account(known.name) if isinstance(fleet, Fleet) else None
+        return found if found is not None and found.agent == known.agent else known
 
     async def _is_started(self, machine: str, run: str) -> bool:
         """Say whether an order to start a run comes again: its tree is in use, or is others' by now."""
@@ -550,7 +566,8 @@ class Runs:
                 "kind": "command",
                 "argv": ["/bin/sh", "-c", command],
                 "env": env,
-                "limit_s": CHECK_LIMIT_S,
+                "limit_s": self._check_limit_s,
+                "max_output": CHECK_OUTPUT_BYTES,
                 "fence": {
                     "tree": made["tree"],
                     "tmp": f"{folder}/tmp",
@@ -594,6 +611,7 @@ class _Turn:
         self._errors: deque[str] = deque(maxlen=ERROR_LINES)
         self._ended = False
         self._unknown = 0
+        self._stray = ""  # the last it printed that is no line of its protocol
 
     async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
         """Act on one spooled line; true once the run is over."""
@@ -625,6 +643,8 @@ class _Turn:
 
     async def _meanings(self, text: str, cause: str, position: tuple[str, int]) -> None:
         for index, meaning in enumerate(self._driver.read(text, self._memory)):
+            if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
+                self._stray = text.strip()[:STRAY]
             event = await self._event(meaning)
             if event is not None:
                 await self._runs.post(
@@ -732,6 +752,8 @@ class _Turn:
             last = self._driver.last_words("\n".join(self._errors), code)
             kind = ERRORS[last.error_kind] if last.error_kind else TurnError.AGENT
             error = last.error or f"it ended at once without a word (exit {code})"
+            if self._stray and not self._errors:
+                error = f"{error} What it printed was no line of its protocol: {self._stray}"
             over = TurnEnded(run=run, error=error, kind=kind)
             await self._runs.post(self._followed.stream, over, f"{cause}.0")
         why = str(how.get("words") or how.get("why") or "")
