@@ -7,6 +7,7 @@ Pure: `cards(world, goal)` for one goal, `general(world)` for what belongs to no
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
@@ -304,9 +305,8 @@ def _check_line(goal: Goal) -> str:
 
 def _cost(world: World, goal: Goal) -> float:
     sessions = {goal.session, *(piece.session for piece in (*goal.pieces, *goal.earlier))}
-    return sum(
-        session.cost_usd for session in _all(world, "session/", Session) if session.id in sessions
-    )
+    costs = (s.cost_usd for s in _all(world, "session/", Session) if s.id in sessions)
+    return math.fsum(costs)  # the same in any order: a start must not change a card
 
 
 def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
