@@ -1,6 +1,6 @@
 """A whole goal to play, to die in, and to judge: the world, its owner, and what must be true at the end.
 
-    goal -> check allowed -> plan -> Start -> two workers at once (one asks to run something), one after
+    goal -> setup and check allowed -> plan -> Start -> two workers at once (one asks to run something), one after
     both -> landed -> review -> Correct… -> one more piece -> review -> Ship -> Proceed -> Push
 
 `World` is one folder: the owner's repository, its origin, the home. `play` opens the engine on it and
@@ -25,6 +25,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from engine import board
 from engine.adapters.machines import Machine
 from engine.codec import Codec
 from engine.door import Door
@@ -35,7 +36,7 @@ from engine.node import folder as run_folder
 from engine.paths import Home
 from engine.rules import ask, goal_state, plan, session, ship
 from engine.rules.effects import AnyEffect, Tell, Watch
-from engine.rules.events import AnyEvent, PieceLanded
+from engine.rules.events import Answered, AnyEvent, PieceLanded
 from engine.views import (
     AnyCard,
     CommandCard,
@@ -51,6 +52,7 @@ PROJECT = "shop"
 GOAL = "Add order history"
 CORRECTION = "Show the order total in the last column"
 CHECK = "test -d .git && echo all good"
+SETUP = "echo set up"
 COMMITS = ("Add the orders endpoint", "Add the page", "Add tests", "Show the total")
 
 # How often the ledger must hold each decision of the owner's, and each thing that is done once.
@@ -58,7 +60,6 @@ ONCE = {
     "ProjectAdded": 1,
     "AccountAdded": 1,
     "GoalOpened": 1,
-    "Answered": 2,
     "PlanStarted": 1,
     "ReviewCorrected": 1,
     "ShipCalled": 1,
@@ -134,7 +135,7 @@ def lay(folder: Path) -> None:
     (repository / ".quarterdeck").mkdir(parents=True)
     (repository / "README").write_text("A shop\n")
     settings = repository / ".quarterdeck/settings.toml"
-    settings.write_text(f"[worktree]\ncheck = '{CHECK}'\n")
+    settings.write_text(f"[worktree]\nsetup = '{SETUP}'\ncheck = '{CHECK}'\n")
     git(repository, "init", "-q", "-b", "main")
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "A shop")
@@ -182,7 +183,9 @@ class World:
 
     def states(self) -> dict[str, Any]:
         """Return where every stream stands."""
-        codecs = {prefix: Codec(rule.state_type) for prefix, rule in RULES.items()}
+        codecs: dict[str, Codec[Any]] = {
+            prefix: Codec(rule.state_type) for prefix, rule in RULES.items()
+        }
         rows = self.rows("SELECT stream, body FROM states")
         return {stream: codecs[stream.partition("/")[0]].load(body) for stream, body in rows}
 
@@ -315,6 +318,7 @@ def _told(states: Mapping[str, object]) -> Iterator[str]:
 def judge(world: World) -> None:
     """Assert the end, whatever happened on the way."""
     _judge_history(world)
+    _judge_cards(world)
     _judge_states(world)
     _judge_debts(world)
     _judge_git(world)
@@ -327,9 +331,25 @@ def _judge_history(world: World) -> None:
     assert {kind: counted[kind] for kind in ONCE} == ONCE
     landed = Counter(event.piece for _, event in events if isinstance(event, PieceLanded))
     assert set(landed.values()) == {1}
+    answered = Counter(stream for stream, event in events if isinstance(event, Answered))
+    assert set(answered.values()) == {1}
     assert not world.rows("SELECT * FROM broken")
     assert not counted["GaveUp"]
     assert not counted["PieceReturned"]
+
+
+def _judge_cards(world: World) -> None:
+    """What the owner was shown last is what there is, and nothing asks any more."""
+    cards = board.everything(world.states(), lambda _run: "")
+    assert not [card.id for card in cards if card.asks]
+    assert sum(isinstance(card, WorkerCard) for card in cards) == 4
+    assert {card.decided for card in cards if isinstance(card, ShipCard)} == {"Shipped"}
+    if world.cards:
+        late = [card for card in world.cards if card not in cards]
+        assert not late, [
+            (card, next((c for c in cards if c.id == card.id), None)) for card in late
+        ]
+        assert len(world.cards) == len(cards)
 
 
 def _judge_states(world: World) -> None:
@@ -345,7 +365,7 @@ def _judge_states(world: World) -> None:
                 assert (state.final, state.live, state.queue) == (True, False, ()), stream
                 assert state.asks == (), stream
             case ask.Ask():
-                assert state.stage is ask.Stage.ANSWERED, stream
+                assert state.stage in (ask.Stage.ANSWERED, ask.Stage.WITHDRAWN), stream
             case ship.Ship():
                 assert state.stage is ship.Stage.SHIPPED
                 assert state.commit == goal.shipped
@@ -353,9 +373,6 @@ def _judge_states(world: World) -> None:
                 pass
     assert states[f"landing/{goal.id}"].entries == ()
     assert (states["fleet"].running, states["fleet"].wanting) == ((), ())
-    assert not [card.id for card in world.cards if card.asks]
-    assert sum(isinstance(card, WorkerCard) for card in world.cards) == 4
-    assert {card.decided for card in world.cards if isinstance(card, ShipCard)} == {"Shipped"}
 
 
 def _judge_debts(world: World) -> None:
