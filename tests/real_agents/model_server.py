@@ -163,6 +163,7 @@ class ModelServer:
         self.parts = list(parts)
         self.requests: list[Json] = []
         self.headers: list[dict[str, str]] = []
+        self.fetched: list[str] = []  # what was asked for with GET: by an agent's own command
         self._given: Counter[tuple[int, int]] = Counter()
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -224,9 +225,27 @@ class ModelServer:
         return step
 
 
+def results_in(body: Json) -> list[str]:
+    """Return what each tool of the running turn came to, as the model was told it."""
+    found: list[str] = []
+    for message in body["messages"]:
+        if message["role"] != "user":
+            continue
+        if _prompt_text(message["content"]):
+            found.clear()
+        if isinstance(message["content"], list):
+            blocks = [one for one in message["content"] if one.get("type") == "tool_result"]
+            found += ["\n".join(_texts(block.get("content") or "")) for block in blocks]
+    return found
+
+
 def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            server.fetched.append(self.path)
+            self._json(200, {"in stock": 3})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
