@@ -92,6 +92,7 @@ class Cards:
                 revision=card.revision,
                 asks=card.asks,
                 sounds=text.sounds(card),
+                named=isinstance(card, SessionCard),
                 weight=self._weight(card),
             )
         )

@@ -101,7 +101,10 @@ _decode = msgspec.json.Decoder(Item).decode
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A card as it should be shown now; `words` None: only take its buttons away."""
+    """A card as it should be shown now; `words` None: only take its buttons away.
+
+    named   its words begin with the goal's name already
+    """
 
     card: str
     goal: str
@@ -110,6 +113,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     revision: str = ""
     asks: bool = False
     sounds: bool = False
+    named: bool = False
     weight: Weight = Weight.PROGRESS
 
 
@@ -253,6 +257,10 @@ class _Place(Struct, frozen=True):
     name: str = ""
 
 
+def _unnamed(place: _Place, wanted: Wanted) -> _Place:
+    return replace(place, name="") if wanted.named else place
+
+
 class Lane:
     """One chat: one call at a time, the weightiest first."""
 
@@ -373,7 +381,7 @@ class Lane:
             self.outbox.bot,
             self.chat,
             shown.message_id,
-            self._as_sent(words, place, wanted.asks, wanted.card),
+            self._as_sent(words, _unnamed(place, wanted), wanted.asks, wanted.card),
             wanted.card,
             wanted.revision,
         )
@@ -396,7 +404,7 @@ class Lane:
         outcome = await delivery.send(
             self.outbox.bot,
             self.chat,
-            self._as_sent(words, place, wanted.asks, wanted.card),
+            self._as_sent(words, _unnamed(place, wanted), wanted.asks, wanted.card),
             thread=place.thread,
             silent=not wanted.sounds,
             card=wanted.card,

@@ -52,6 +52,7 @@ class FakeDoor:
         self._opener = opener
         self._vault = vault
         self._causes: dict[str, object] = {}
+        self.repeats = 0  # how often something was asked again under a known cause
 
     # ---- what follows the changes
 
@@ -138,6 +139,7 @@ class FakeDoor:
         self, cause: str, verb: str, args: dict[str, Any], result: object = None
     ) -> object:
         self._must_be_here()
+        self.repeats += cause in self._causes
         if cause not in self._causes:
             self._causes[cause] = result
             self.asked.append((verb, args))

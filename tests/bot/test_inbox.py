@@ -123,11 +123,13 @@ async def test_redelivered_updates_do_nothing(stage: Stage) -> None:
     await stage.start_bot()
     stage.phone.send("/new shop one")
     await stage.asked()
+    await stage.phone.until(lambda: stage.emulator.updates.count() == 0)
     stage.emulator.updates.repeat(1)
     stage.phone.send("/stop all")
     await stage.asked(2)
     await stage.stop_bot()
     assert [verb for verb, _ in stage.door.asked] == ["new_goal", "stop"]
+    assert stage.door.repeats == 0
 
 
 async def test_what_is_sent_while_the_bot_is_down_is_done_once_each(stage: Stage) -> None:
