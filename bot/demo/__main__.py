@@ -8,12 +8,13 @@ import argparse
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from bot.emulator import Emulator
 TOKEN = "424242:rehearsal"
 OWNER = 42
 LAST_LINES = 30
+INTERRUPTED = 130  # as a shell has it
 
 
 class Stage:
@@ -84,6 +86,21 @@ class Stage:
                     process.terminate()
                 await process.wait()
 
+    def sweep(self) -> None:
+        """End what an unfinished goal left running: agents outlive the engine, by design.
+
+        Known by this demo's own folder, which has a random name: in the command or in an open file.
+        """
+        for process in Path("/proc").glob("[0-9]*"):
+            if int(process.name) == os.getpid():
+                continue
+            # It may end while we look, or be somebody else's.
+            with suppress(OSError):
+                signs = [(process / "cmdline").read_bytes().decode(errors="replace")]
+                signs += [str(link.readlink()) for link in (process / "fd").iterdir()]
+                if any(str(self.folder) in sign for sign in signs):
+                    os.kill(int(process.name), signal.SIGKILL)
+
     def last_lines(self) -> str:
         """Return the end of the log, if there is one."""
         if not self.log.exists():
@@ -94,6 +111,10 @@ class Stage:
 
 async def perform(stage: Stage, play: bool) -> None:
     """Play the goal, or be the person's phone, on a stage that is torn down afterwards."""
+    acts = asyncio.current_task()
+    assert acts is not None
+    # Told to end, end what was started too: a bare SIGTERM would leave it running.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, acts.cancel)
     async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True) as emulator:
         remote = await stage.furnish(emulator.url)
         async with stage.up() as process:
@@ -126,13 +147,17 @@ def main() -> int:
     try:
         asyncio.run(perform(stage, arguments.play))
     except owner.WentWrong as error:
+        stage.sweep()
         say(f"\nThe rehearsal went wrong: {error}")
         say(f"{stage.last_lines()}\nAll of it is in {stage.folder}")
         return 1
-    except KeyboardInterrupt:
-        pass
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        code = INTERRUPTED
+    else:
+        code = 0
+    stage.sweep()
     shutil.rmtree(stage.folder, ignore_errors=True)
-    return 0
+    return code
 
 
 if __name__ == "__main__":

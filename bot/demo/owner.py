@@ -6,6 +6,7 @@ Both see the chat as lines of text, each message once and again when its buttons
 import asyncio
 import math
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 
 from bot.emulator import Message, Phone
@@ -120,9 +121,16 @@ def act(phone: Phone, text: str) -> None:
 
 
 async def typed() -> AsyncIterator[str]:
-    """Yield the keyboard's lines without holding the loop up."""
-    reader = asyncio.StreamReader()
+    """Yield the keyboard's lines without holding the loop up, whatever the input is."""
     loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while raw := await reader.readline():
-        yield raw.decode(errors="replace").rstrip("\n")
+    lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def read() -> None:
+        for text in sys.stdin:
+            loop.call_soon_threadsafe(lines.put_nowait, text)
+        loop.call_soon_threadsafe(lines.put_nowait, "")
+
+    # A daemon: Ctrl-C must not wait for one more line.
+    threading.Thread(target=read, daemon=True).start()
+    while text := await lines.get():
+        yield text.rstrip("\n")
