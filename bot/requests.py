@@ -39,6 +39,8 @@ T = TypeVar("T")
 TAP_S = 0.8
 ANSWER_UNITS = 190
 LATE_S = 3600
+# A verdict of so few words ("on it", "Started in shop") is said by a reaction alone.
+BRIEF = 4
 SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
@@ -147,7 +149,7 @@ class Requests:
                 self._answer(query, "Noted")
             raise
         if done:
-            self._answer(query, _sentence(result))
+            self._answer(query, _verdict(result))
         if pressed.verb in READS:
             goal = self._goal(pressed.card, message, one.by.chat)
             found = _as(result, Document)
@@ -277,10 +279,15 @@ class Requests:
         return self._receipt(heard, result)
 
     def _receipt(self, heard: Heard, result: object) -> list[Item]:
-        sentence = _sentence(result)
-        if sentence:
-            return [self._said(sentence, heard.message_id)]
+        """Confirm a line with the least there is: what became of it, its card shows anyway."""
+        verdict = _verdict(result)
+        if len(verdict.split()) > BRIEF:
+            return [self._said(verdict, heard.message_id)]
         return [React(message_id=heard.message_id)]
+
+    def _done(self, heard: Heard, result: object) -> list[Item]:
+        """Say what a command did."""
+        return [self._said(_verdict(result) or "Done.", heard.message_id)]
 
     # ---- commands
 
@@ -347,7 +354,7 @@ class Requests:
                     heard.message_id,
                 )
             ]
-        return self._receipt(heard, await self._engine.call(name, cause=heard.cause, goal=goal))
+        return self._done(heard, await self._engine.call(name, cause=heard.cause, goal=goal))
 
     def _only_goal(self, verb: str) -> str:
         """Return the goal that alone can be meant, or nothing."""
@@ -368,7 +375,7 @@ class Requests:
                 pass
             case ["remove", name]:
                 result = await self._engine.call("remove_project", cause=heard.cause, name=name)
-                return self._receipt(heard, result)
+                return self._done(heard, result)
             case _:
                 return [
                     self._said(
@@ -379,7 +386,7 @@ class Requests:
         result = await self._engine.call(
             "add_project", cause=heard.cause, name=name, source=source, base=base
         )
-        return self._receipt(heard, result)
+        return [self._said(_added(result), heard.message_id)]
 
     async def _known_projects(self) -> list[ProjectView]:
         return _as(await self._engine.call("projects"), list[ProjectView])
@@ -486,11 +493,20 @@ def _as(result: object, kind: type[T]) -> T:
     return msgspec.convert(msgspec.to_builtins(result), kind)
 
 
-def _sentence(result: object) -> str:
-    """Return what an answer says in words, if anything; a bare id says nothing."""
+def _verdict(result: object) -> str:
+    """Return what an answer says in words, if anything."""
     if isinstance(result, dict):
-        result = result.get("said")
-    return result if isinstance(result, str) and " " in result.strip() else ""
+        result = result.get("verdict")
+    return result.strip() if isinstance(result, str) else ""
+
+
+def _added(result: object) -> str:
+    """Return what is told of a project taken in."""
+    if not isinstance(result, dict):
+        return "Added."
+    notes = "".join(f"\n{note}" for note in result.get("notes") or ())
+    facts = {name: str(result.get(name) or "?") for name in ("name", "base", "push")}
+    return f"{facts['name']} is added, from {facts['base']}. Push goes to {facts['push']}.{notes}"
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -97,7 +97,10 @@ class FakeDoor:
         if revision != found.revision:
             raise Refused("This has changed since: look again.")
         result = await self._once(
-            cause, "tap", {"card": card, "verb": verb, "text": text}, {"said": f"Done: {verb} it"}
+            cause,
+            "tap",
+            {"card": card, "verb": verb, "text": text},
+            {"verdict": f"Done: {verb} it"},
         )
         self.show(replace(found, buttons=(), asks=False, decided=f"{verb} by you", decided_at=1e9))
         return result
@@ -106,7 +109,7 @@ class FakeDoor:
         return Document(name=f"{card}.{what}", text="+ a line\n" * 900, caption="The diff")
 
     async def stop(self, goal: str, cause: str) -> object:
-        return await self._once(cause, "stop", {"goal": goal})
+        return await self._once(cause, "stop", {"goal": goal}, {"verdict": "Stopped"})
 
     async def resume(self, goal: str, cause: str) -> object:
         return await self._once(cause, "resume", {"goal": goal})
@@ -119,7 +122,8 @@ class FakeDoor:
         return [ProjectView(name="shop", source="/srv/shop", base="main", push="")]
 
     async def add_project(self, name: str, source: str, base: str, cause: str) -> object:
-        return await self._once(cause, "add_project", {"name": name, "source": source})
+        told = {"name": name, "base": "main", "push": "origin", "notes": ["A shallow copy."]}
+        return await self._once(cause, "add_project", {"name": name, "source": source}, told)
 
     async def health(self) -> dict[str, object]:
         return {"engine": "well", "runs": 0}

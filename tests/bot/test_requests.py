@@ -63,6 +63,8 @@ async def test_a_project_is_added_from_the_phone(stage: Stage) -> None:
     assert await stage.asked() == [
         ("add_project", {"name": "web", "source": "https://example.org/web.git"})
     ]
+    told = await stage.phone.wait_for(lambda m: "is added" in m.text)
+    assert told.text == "web is added, from main. Push goes to origin.\nA shallow copy."
     assert "/projects add NAME" in await said_back(stage, "/projects add web")
 
 
@@ -102,7 +104,7 @@ async def test_stop_means_the_session_it_is_said_in_or_the_only_one(stage: Stage
     await stage.start_bot()
     card = await stage.phone.wait_for(lambda m: "Stop" in m.labels)
     stage.phone.send("/stop")
-    await stage.asked(1)
+    await stage.phone.wait_for(lambda m: m.text == "Stopped")
     stage.door.show(session("g-2", title="Another"))
     await stage.phone.wait_for(lambda m: "Another" in m.text)
     assert "Which one?" in await said_back(stage, "/stop")

@@ -69,7 +69,7 @@ def test_the_promised_words_are_there() -> None:
     shown = text.card(plan(pieces=PIECES)).rich.text
     assert "After: pieces 1 and 2 (starts once landed)" in shown
     assert "build-box: fewest agents running there (0)" in shown
-    assert "3 commits · 9 files · +412 −20" in text.card(review()).rich.text  # noqa: RUF001
+    assert "3 commits · 9 files · +412 −20" in text.card(review()).rich.text
     assert "Corrected once" in text.card(review(corrected=1)).rich.text
     assert "$1.10" in text.card(review(cost_usd=1.1)).rich.text
     ship = ShipCard(id="sh-1", title="CSV", stage="ready", steps=())
