@@ -126,19 +126,25 @@ class _Sheet(Builder):
         super().__init__()
         self.file: Document | None = None
 
+    def fact(self, text: str, *kinds: str) -> None:
+        """Write a line, if there is anything to write."""
+        if text:
+            self.line(text, *kinds)
+
     def foreign(self, label: str, said: Rich, name: str, room: int = QUOTE_ROOM) -> None:
         """Quote somebody who is not us; whole in a file where it does not fit."""
         if not said.text:
             return
         self.line(label, "italic")
-        shown = said
+        shown, more = said, ""
         if units(said.text) > room:
-            self.file = Document(name=name, text=said.text)
-            shown = split(said, room)[0]
+            shown, more = split(said, room)[0], "… cut here."
+            if self.file is None:  # one that is there already weighs more: the command itself
+                self.file = Document(name=name, text=said.text)
+                more = "… the rest is in the file below."
         kind = "blockquote" if units(shown.text) <= OPEN_QUOTE else "expandable_blockquote"
         self.rich(shown, kind).line()
-        if shown is not said:
-            self.line("… the rest is in the file below.")
+        self.fact(more)
 
 
 # ---------------------------------------------------------------- cards
@@ -167,7 +173,8 @@ def card(card: AnyCard, zone: tzinfo | None = None) -> Words:
     rich = sheet.done()
     if units(rich.text) > ROOM:
         rich = split(rich, ROOM)[0]
-    return Words(rich, _rows(card), sheet.file)
+    # Once decided, the file it had is above already.
+    return Words(rich, _rows(card), None if card.decided else sheet.file)
 
 
 def headed(words: Words, name: str, *, below: bool) -> Words:
@@ -261,14 +268,16 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     if card.pieces:
         stage += f" · {card.landed} of {card.pieces} landed"
     sheet.line(stage)
-    if card.doing:
-        sheet.line(one_line(card.doing, 160), "italic")
+    if card.doing != card.stage:
+        sheet.fact(one_line(card.doing, 160), "italic")
     _waits(card.waits, sheet, zone)
-    sheet.line(_dots(card.project, f"{card.base} → {card.branch}" if card.branch else card.base))
+    branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
+    sheet.fact(_dots(card.project, f"{card.base}{branch}"))
     if card.check:
         sheet.line(one_line(card.check, 160))
-    sheet.line(_dots(_agent(card.agent, card.model), card.mode, card.machine, card.fence))
-    sheet.line(_dots(money(card.cost_usd), _queued(card.queued)))
+    sheet.fact(_dots(_agent(card.agent, card.model), card.mode, card.machine))
+    sheet.fact(one_line(card.fence, 80))
+    sheet.fact(_dots(money(card.cost_usd), _queued(card.queued)))
 
 
 def _plan(card: PlanCard, sheet: _Sheet) -> None:
@@ -279,6 +288,8 @@ def _plan(card: PlanCard, sheet: _Sheet) -> None:
             break
         _piece(piece, sheet)
         shown += 1
+    if card.decided and shown == len(card.pieces):
+        return
     tasks = "\n\n".join(f"{p.number}. {tame(p.task).strip()}" for p in card.pieces)
     if shown == len(card.pieces) and sheet.size + units(tasks) < ROOM - 200:
         sheet.line("The tasks, in the lead's words:", "italic")
@@ -325,19 +336,19 @@ def _worker(card: WorkerCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     if card.asks:
         sheet.line(one_line(card.title, HEADING))
     attempt = f"attempt {card.attempt}" if card.attempt > 1 else ""
-    sheet.line(_dots(_capital(card.stage), attempt, one_line(card.where)))
-    if card.doing:
-        sheet.line(one_line(card.doing, 160), "italic")
+    sheet.fact(_dots(_capital(card.stage), attempt, one_line(card.where)))
+    if card.doing != card.stage:
+        sheet.fact(one_line(card.doing, 160), "italic")
     _waits(card.waits, sheet, zone)
     if card.failure:
         sheet.line(one_line(card.failure, 400))
     _report(card.report, sheet)
     sheet.foreign("Its last words:", markdown(card.said), "last-words.md")
-    sheet.line(_dots(_agent(card.agent, card.model), money(card.cost_usd), _queued(card.queued)))
+    sheet.fact(_dots(_agent(card.agent, card.model), money(card.cost_usd), _queued(card.queued)))
 
 
 def _permission(card: PermissionCard, sheet: _Sheet) -> None:
-    sheet.line(_dots(one_line(card.who), one_line(card.tool, 60)))
+    sheet.fact(_dots(one_line(card.who), one_line(card.tool, 60)))
     where = one_line(card.machine, 60)
     if card.fenced:
         sheet.line(f"{where} · fenced")
@@ -375,7 +386,7 @@ def _listed(options: Sequence[str], sheet: _Sheet) -> None:
 
 
 def _command(card: CommandCard, sheet: _Sheet) -> None:
-    sheet.line(_dots(one_line(card.project), one_line(card.source)))
+    sheet.fact(_dots(one_line(card.project), one_line(card.source)))
     command = visible(card.command)
     if units(command) <= COMMAND_ROOM:
         sheet.add(command, "pre").line()
@@ -394,7 +405,7 @@ def _review(card: ReviewCard, sheet: _Sheet) -> None:
         sheet.line(f"{mark}{_capital(one_line(card.check, 160))}")
     for risk in card.risks:
         sheet.line(f"⚠ {one_line(risk, 160)}")
-    sheet.line(_dots(corrected(card.corrected), money(card.cost_usd)))
+    sheet.fact(_dots(corrected(card.corrected), money(card.cost_usd)))
     sheet.foreign("The lead:", markdown(card.summary), "summary.md", 1500)
     if card.pieces:
         sheet.line("Landed: " + "; ".join(one_line(title, 60) for title in card.pieces[:12]))
@@ -682,7 +693,7 @@ def _queued(lines: int) -> str:
 
 
 def _agent(agent: str, model: str) -> str:
-    return one_line(f"{agent} {model}".strip(), 60)
+    return one_line(agent if model in {"", agent} else f"{agent} {model}", 60)
 
 
 def _dots(*parts: str) -> str:

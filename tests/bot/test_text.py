@@ -121,6 +121,13 @@ def test_the_whole_command_is_shown_or_comes_as_a_file() -> None:
     assert long.file == Document(name="command.txt", text="echo ⟨U+202E⟩" + "x" * 5000)
 
 
+def test_the_file_of_a_command_gives_way_to_nothing() -> None:
+    words = text.card(permission(command="x" * 5000, why="because " * 100))
+    assert words.file is not None
+    assert words.file.name == "command.txt"
+    assert "… cut here." in words.rich.text
+
+
 def test_a_plan_is_always_readable_whole() -> None:
     """BR-07: what does not fit the card is in the file with it."""
     pieces = tuple(replace(PIECES[0], number=n, task=f"task {n} " * 90) for n in range(1, 13))
