@@ -33,11 +33,37 @@ class Codec(Generic[V]):
     def dump(self, value: V) -> bytes:
         return _ENCODER.encode(value)
 
+    def storable(self, value: V) -> V:
+        """Return the value itself, or one with U+FFFD where a text holds half a surrogate pair.
+
+        Such text is no Unicode: it comes of a name that is no UTF-8, or of an agent's broken escape.
+        """
+        try:
+            _ENCODER.encode(value)
+        except UnicodeEncodeError:
+            return self.load(_ENCODER.encode(_whole(msgspec.to_builtins(value))))
+        return value
+
     def load(self, body: bytes) -> V:
         try:
             return self._decoder.decode(body)
         except msgspec.MsgspecError as fault:
             raise Broken(f"a stored {_kind(body)} cannot be read: {fault}") from fault
+
+
+def whole(text: str) -> str:
+    """Return the text with U+FFFD for each half of a surrogate pair."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {_whole(key): _whole(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(one) for one in value]
+    return value
 
 
 def _tagged(member: Any) -> bool:

@@ -279,6 +279,7 @@ class Loop:
             raise Broken("an event could not be decided; the engine is on its way down")
         if event.at == 0:
             event = msgspec.structs.replace(event, at=now)
+        event = self._events.storable(event)
         step = Step(stream, cause, event.at, self._events.dump(event), None)
         aside = self._broken.get(stream)
         if aside is not None and not aside.dropped:
