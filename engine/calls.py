@@ -8,6 +8,7 @@ inside is nobody to trust. Neighbours: engine/adapters/runs.py brings the calls,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from msgspec import Struct
 
 from engine import board
 from engine.adapters.hub import Hub
+from engine.codec import whole
 from engine.rules import ask as ask_rule
 from engine.rules import news, plan
 from engine.rules.events import (
@@ -35,6 +37,8 @@ from engine.rules.session import Session
 from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
 from stores.ledger import Ledger
 
+MAX_NUMBER = 2**53
+MAX_OPTIONS = 8  # buttons under a question; more is said in words
 DIFF_SHOWN = 60_000  # characters of a diff an agent is handed
 
 Events = Sequence[tuple[str, AnyEvent]]
@@ -115,10 +119,15 @@ class Desk:
         shape = tools.get(tool)
         if shape is None:
             return f"There is no tool {tool} for you. Yours: {', '.join(tools)}."
+        odd = _odd(arguments)
+        if odd:
+            return f"{tool}: {odd}"
         try:
             asked: Any = msgspec.convert(arguments, shape)
         except msgspec.ValidationError as error:
             return f"{tool}: {error}"
+        if isinstance(asked, _AskOwner) and (wrong := _unaskable(asked)):
+            return f"{tool}: {wrong}"
         goal = self._world().get(f"goal/{session.goal}")
         if not isinstance(goal, Goal):
             return "Your goal is not there any more; end your turn."
@@ -246,3 +255,30 @@ class Desk:
         if len(text) > DIFF_SHOWN:
             text = f"{text[:DIFF_SHOWN]}\n… cut: ask for one `path` at a time."
         return news.foreign_whole(text or "No difference.", "diff")
+
+
+def _unaskable(asked: _AskOwner) -> str:
+    if not asked.question.strip():
+        return "there is no question in it."
+    if len(asked.options) > MAX_OPTIONS or not all(option.strip() for option in asked.options):
+        return f"give at most {MAX_OPTIONS} options, none of them empty."
+    return ""
+
+
+def _odd(value: object) -> str:
+    """Say what in a call's arguments nothing of ours can hold; "" if all of it can be held."""
+    match value:
+        case str() if "\0" in value or whole(value) != value:
+            return "its text holds what is no character (NUL, or half a surrogate pair)."
+        case bool():
+            return ""
+        case int() if abs(value) > MAX_NUMBER:
+            return "a number in it is too large."
+        case float() if not math.isfinite(value):
+            return "a number in it is none."
+        case dict():
+            return _odd([*value, *value.values()])
+        case list():
+            return next((odd for one in value if (odd := _odd(one))), "")
+        case _:
+            return ""

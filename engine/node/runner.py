@@ -302,7 +302,8 @@ class Desk:
     def _ask(self, caller: Caller, line: bytes) -> None:
         try:
             asked = json.loads(line)
-        except ValueError:
+            json.dumps(asked, ensure_ascii=False).encode("utf-8")  # as the spool will have it
+        except (ValueError, RecursionError):  # no JSON, no Unicode, or brackets by the thousand
             asked = None
         if not isinstance(asked, dict):
             self._tell(caller, None, "This was no call: one JSON object a line.", True)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from engine.rules.words import PieceDraft
 
 MAX_PIECES = 20
+MAX_TITLE = 100
 MAX_ATTEMPTS = 3
 SIZES = ("S", "M", "L")
 
@@ -72,6 +73,8 @@ def fault(drafts: tuple[PieceDraft, ...]) -> str:
     for number, draft in enumerate(drafts, start=1):
         if not draft.title.strip():
             return f"Piece {number} has no title."
+        if len(draft.title) > MAX_TITLE:
+            return f"Piece {number}: its title is longer than {MAX_TITLE} characters."
         if not draft.task.strip():
             return f"Piece {number} has no task: say what its worker is to do."
         if draft.size not in SIZES:
