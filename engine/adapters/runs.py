@@ -28,6 +28,7 @@ from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Memory, TurnSpec
 from engine.adapters.machines import Machine, NodeRefused
+from engine.codec import whole
 from engine.errors import Refused, Unavailable
 from engine.rules import modes
 from engine.rules.effects import AnswerRun, Check, CloseRun, InterruptRun, ReplyDesk, StartRun
@@ -54,9 +55,14 @@ CHECK_LIMIT_S = 20 * 60.0
 CHECK_OUTPUT_BYTES = 128 * 1024 * 1024  # all of it is read through, to show the last lines
 REPORT_LINES = 40
 ERROR_LINES = 40
+ERROR_LENGTH = 1000  # characters kept of each
 STRAY = 200  # characters shown of what is no line of an agent's protocol
 REPLIES_KEPT = 200
-MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_LINE_BYTES = 8 * 1024 * 1024  # a longer line is not read: nothing that we need is as long
+MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
+MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
+
+TOO_LONG = "That is too long to be put to the owner. Do it in smaller parts."
 
 ERRORS: Mapping[str, TurnError] = {
     "": TurnError.NONE,
@@ -242,6 +248,7 @@ class Runs:
 
     def note_doing(self, run: str, text: str) -> None:
         """Remember what an agent does now, and have its card follow."""
+        text = whole(text)
         if self._doing.get(run) != text:
             self._doing[run] = text
             self._on_doing(run)
@@ -484,6 +491,10 @@ class Runs:
         await self._input(session.machine or "here", run, f"desk-{call}", "desk", data)
         return []
 
+    async def feed(self, followed: Followed, key: str, line: str) -> None:
+        """Write one line to an agent, once for each key."""
+        await self._input(followed.machine, followed.run, key, "line", line)
+
     async def interrupt(self, effect_id: int, effect: InterruptRun) -> Events:
         """Ask the agent to end its turn."""
         session = self.session(effect.run.rpartition("-t")[0])
@@ -630,7 +641,7 @@ class _Turn:
                     self._runs.note_doing(self._followed.run, "printed a line too long to read")
             await self._meanings(text, cause, position)
         elif kind == "err":
-            self._errors.append(str(said))
+            self._errors.append(str(said)[:ERROR_LENGTH])
         elif kind == "desk" and isinstance(said, dict):
             if "tool" in said:
                 await self._call(said, cause, position)
@@ -642,7 +653,7 @@ class _Turn:
         return False
 
     async def _meanings(self, text: str, cause: str, position: tuple[str, int]) -> None:
-        for index, meaning in enumerate(self._driver.read(text, self._memory)):
+        for index, meaning in enumerate(self._read(text)):
             if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
                 self._stray = text.strip()[:STRAY]
             event = await self._event(meaning)
@@ -651,11 +662,19 @@ class _Turn:
                     self._followed.stream, event, f"{cause}.{index}", position=position
                 )
 
+    def _read(self, text: str) -> Sequence[lines.Meaning]:
+        try:
+            return self._driver.read(text, self._memory)
+        except RecursionError:  # brackets within brackets, by the hundred
+            return (lines.Unknown("object"),)
+
     async def _event(self, meaning: lines.Meaning) -> AnyEvent | None:
         run = self._followed.run
         match meaning:
             case lines.Began():
                 return self._began(meaning)
+            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED:
+                await self._turn_down(meaning)
             case lines.Asked():
                 return await self._asked(meaning)
             case lines.AskWithdrawn(request_id=request):
@@ -668,8 +687,8 @@ class _Turn:
                 self._ended = True
                 return TurnEnded(
                     run=run,
-                    text=meaning.text,
-                    error=meaning.error,
+                    text=meaning.text[:MAX_SAID],
+                    error=meaning.error[:MAX_SAID],
                     kind=ERRORS[meaning.error_kind],
                     cost_usd=meaning.cost_usd,
                 )
@@ -701,6 +720,12 @@ class _Turn:
             warning=warning,
         )
 
+    async def _turn_down(self, asked: lines.Asked) -> None:
+        """Say no to what nobody could read before deciding on it."""
+        request = lines.Request(asked.request_id, asked.tool, "")
+        line = self._driver.deny(request, TOO_LONG)
+        await self._runs.feed(self._followed, f"turned-down-{asked.request_id}", line)
+
     async def _asked(self, asked: lines.Asked) -> AskRaised:
         return AskRaised(
             run=self._followed.run,
@@ -730,6 +755,9 @@ class _Turn:
                 await self._runs.post(stream, event, f"{cause}.{index}", position=position)
             except Refused as no:
                 await self._runs.reply(ReplyDesk(call=call, text=no.sentence, is_error=True))
+                return
+        if not any(getattr(event, "call", "") for _, event in found):
+            await self._runs.reply(ReplyDesk(call=call, text="Passed on."))
 
     async def _late(self, said: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:
         """A call was answered "Kept" before it ran: how it went comes as a message."""
