@@ -133,6 +133,7 @@ class Link:
                 if self._closed:
                     raise
                 await self._is_up.wait()
+        raise Unavailable(f"{self.name}: its link is closed")
 
     async def close(self) -> None:
         """Close the link and stop dialling."""
@@ -152,10 +153,11 @@ class Link:
             raise Unavailable(f"{self.name}: its link is closed")
         if self._keeper is None:
             self._keeper = asyncio.create_task(self._keep())
-        elif self._keeper.done():
-            self._keeper.result()
+            self._keeper.add_done_callback(lambda keeper: self._tried.set())
         if not self.up:
             await self._tried.wait()
+        if self._keeper is not None and self._keeper.done() and not self._closed:
+            self._keeper.result()  # a fault of ours: it ends whoever asks
         if not self.up or self._channel is None:
             raise Unavailable(f"{self.name}: {self.why_down}")
         return self._channel
@@ -194,11 +196,10 @@ class Link:
             self._tell()
             log.info("link up machine=%s epoch=%s", self.name, self._hello.get("epoch"))
             await reading
-            self._down("its node has ended")
         finally:
-            reading.cancel()
             channel.close()
-            self._lose(channel)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
             await transport.close()
 
     async def _greet(self, channel: Channel) -> dict[str, Any]:
@@ -216,14 +217,15 @@ class Link:
         self._is_up.clear()
         self._channel = None
         if was_up:
+            self._tried.clear()  # the next try comes at once: whoever asks now waits for it
             self._tell()
 
     def _tell(self) -> None:
         for listener in self.changed:
             listener()
 
-    def _lose(self, channel: Channel) -> None:
-        """Tell all who wait on this channel that nothing more will come."""
+    def _lose(self) -> None:
+        """Tell all who wait on the link that nothing more will come."""
         asked, self._asked = self._asked, {}
         for answer in asked.values():
             if not answer.done():
@@ -248,15 +250,23 @@ class Link:
             self._asked.pop(number, None)
 
     async def _read(self, channel: Channel) -> None:
-        while (messages := await channel.receive()) is not None:
-            for message in messages:
-                if "push" in message:
-                    following = self._followings.get(message.get("follow", -1))
-                    if following is not None:
-                        following.pushes.append(message)
-                        following.more.set()
-                else:
-                    self._answered(message)
+        """Hand out what comes until the link ends; then nobody waits on it any more."""
+        try:
+            while (messages := await channel.receive()) is not None:
+                for message in messages:
+                    self._take(message)
+        finally:
+            self._down("its node has ended")
+            self._lose()
+
+    def _take(self, message: Message) -> None:
+        if "push" not in message:
+            self._answered(message)
+            return
+        following = self._followings.get(message.get("follow", -1))
+        if following is not None:
+            following.pushes.append(message)
+            following.more.set()
 
     def _answered(self, message: Message) -> None:
         answer = self._asked.get(message.get("id", -1))
