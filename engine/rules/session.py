@@ -511,6 +511,8 @@ def _after_exit(now: Session, event: RunExited) -> Step:
             return _limited(now, event.at)
         case TurnError.RESUME:
             return _forgotten(now)
+        case TurnError.LOGIN:
+            return _failed(now, signed_out(now.account, over.error), TurnError.LOGIN)
         case kind:
             return _failed(now, over.error or "the agent's turn ended with an error", kind)
 
@@ -616,6 +618,19 @@ def _failed(now: Session, why: str, kind: TurnError) -> Step:
         cut_offs=0,
     )
     return failed, (_tell_over(now, why, kind),)
+
+
+def signed_out(account: Account, said: str) -> str:
+    """Say how the owner signs an account in again, below the agent's own words."""
+    words = [f"quarterdeck account add {account.name} --agent {account.agent}"]
+    words += [f"--secret-env {key}" for key in account.secret_env]
+    words += [f"--env {key}={value}" for key, value in account.env]
+    words += [f"--command {account.command}"] if account.command else []
+    words += [f"--config-dir {account.config_dir}"] if account.config_dir else []
+    return (
+        f"{said}\nGive account {account.name} a login that works, on the box: {' '.join(words)} "
+        "Then press Retry: nothing that was said is lost."
+    ).strip()
 
 
 def _tell_over(now: Session, why: str, kind: TurnError) -> Tell:
