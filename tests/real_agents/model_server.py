@@ -122,6 +122,9 @@ def tree_of(body: Json) -> str:
 # The agent's own line to the model after a broken stream; not a prompt.
 _CONTINUED = "Your response above was cut off"
 
+# What it puts beside a prompt or a result by itself.
+_BESIDE = ("<system-reminder>", "The user sent a new message while you were working")
+
 
 def prompt_of(body: Json) -> tuple[str, int]:
     """Return the text the running turn answers, and how many answers it already has."""
@@ -138,12 +141,14 @@ def prompt_of(body: Json) -> tuple[str, int]:
 
 
 def _prompt_text(content: str | list[Json]) -> str:
+    """Return a message's text, if it is a prompt: not the agent's reminders, nor a tool's result.
+
+    After a turn that broke off behind a tool the next prompt comes in one message with the result.
+    """
     if isinstance(content, str):
         return content
-    if any(block.get("type") == "tool_result" for block in content):
-        return ""
     texts = [str(block.get("text", "")) for block in content if block.get("type") == "text"]
-    return "\n".join(text for text in texts if not text.lstrip().startswith("<system-reminder>"))
+    return "\n".join(text for text in texts if not text.lstrip().startswith(_BESIDE))
 
 
 def _system_text(body: Json) -> str:

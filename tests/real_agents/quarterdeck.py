@@ -22,6 +22,7 @@ from typing import Self, TypeVar
 from bot.app import main
 from bot.emulator import Emulator, Message, Phone
 from engine import config
+from engine.adapters.machines import Local, Machine
 from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
@@ -80,10 +81,18 @@ def make_shop(folder: Path) -> tuple[Path, Path]:
 class Quarterdeck:
     """Everything between an owner's phone and the agents; one project, one account."""
 
-    def __init__(self, folder: Path, api: ModelServer, *, command: str | None = None) -> None:
+    def __init__(
+        self, folder: Path, api: ModelServer, *, command: str = str(CLI), path: str = ""
+    ) -> None:
+        """Take where all lies and the model.
+
+        command   the account's agent; "" is the one found on the machine
+        path      where the machine looks for one; "" is our own
+        """
         self.folder = folder
         self.api = api
-        self.command = str(CLI) if command is None else command
+        self.command = command
+        self.path = path
         self.home = Home(folder / "home").make()
         self.emulator = Emulator(token=BOT_TOKEN, owner_id=OWNER, flood=False)
         self.later_s = 0.0  # by how much the engine's clock is ahead
@@ -103,7 +112,7 @@ class Quarterdeck:
         create_keys(self.home)
         config.save(self.home, Config(owner_ids=(OWNER,), api_url=self.emulator.url))
         self.home.bot_token.write_text(BOT_TOKEN)
-        self.engine = Engine(self.home, clock=self._now)
+        self.engine = Engine(self.home, machines=self._machines(), clock=self._now)
         await self._stack.enter_async_context(self.engine.running())
         await self.engine.door.add_project("shop", str(self.shop), cause="setup-project")
         await self.add_account(self.command)
@@ -130,6 +139,15 @@ class Quarterdeck:
             secret_env=("CLAUDE_CODE_OAUTH_TOKEN",),
             cause=f"setup-account-{command}",
         )
+
+    def _machines(self) -> dict[str, Machine] | None:
+        if not self.path:
+            return None
+        # Agents are also looked for below the home of whoever runs the node.
+        person = self.folder / "person"
+        person.mkdir()
+        env = {"PATH": self.path, "HOME": str(person), "LANG": "C.UTF-8"}
+        return {"here": Local(self.home.root, env=env)}
 
     def _now(self) -> float:
         return time.time() + self.later_s
@@ -163,6 +181,12 @@ class Quarterdeck:
     async def shown(self, fits: Callable[[Message], object]) -> Message:
         """Return the newest message of the bot's that fits, once there is one."""
         return await self.phone.wait_for(fits, timeout=PATIENCE_S)
+
+    async def until(self, fact: Callable[[], object]) -> None:
+        """Wait for something the phone does not show."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not fact():  # noqa: ASYNC110  # another process: nobody calls us
+                await asyncio.sleep(0.05)
 
     async def press(self, label: str, *words: str, after: int = 0) -> Message:
         """Press the button on the message that holds all these words, once it is there."""

@@ -23,18 +23,16 @@ from tests.real_agents.model_server import (
 )
 from tests.real_agents.quarterdeck import (
     BOT_TOKEN,
-    CLI,
     TOKEN,
     Quarterdeck,
     agent_of,
     files_with,
     git,
 )
+from tests.real_agents.script import LEAD, WORKER, bash, commit, desk, piece, plan, write
 
 pytestmark = pytest.mark.real_agent
 
-LEAD = "You are the lead of one goal"
-WORKER = "You are a worker in Quarterdeck"
 GOAL = "Add an order history.\n\nEach order with its date, newest first."
 QUESTION = "Where should the page be linked?"
 WHERE = {
@@ -71,40 +69,6 @@ ALLOWED = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _the_cli_is_there() -> None:
-    if CLI.exists():
-        return
-    if os.environ.get("CI"):
-        pytest.fail(f"CI must try the real agents, and {CLI} is not there: make agents")
-    pytest.skip("no Claude Code under .agents/: run `make agents` to try it")
-
-
-def bash(command: str) -> Call:
-    return Call("Bash", {"command": command, "description": "a step"})
-
-
-def desk(tool: str, **arguments: object) -> Call:
-    return Call(f"mcp__quarterdeck__{tool}", arguments)
-
-
-def write(name: str, text: str) -> Step:
-    """The model writes a file of its agent's tree."""
-
-    def call(body: Json) -> Step:
-        return Call("Write", {"file_path": f"{tree_of(body)}/{name}", "content": text})
-
-    return call
-
-
-def commit(message: str) -> Call:
-    return bash(f'git add -A && git commit -q -m "{message}"')
-
-
-def piece(title: str, *after: int) -> Json:
-    return {"title": title, "task": f"Do this: {title}.", "size": "S", "after": list(after)}
-
-
 def fetch(url: str) -> str:
     code = f"import urllib.request as r; print(r.urlopen('{url}').read().decode())"
     return f'python3 -c "{code}"'
@@ -125,12 +89,13 @@ def page_as_answered(body: Json) -> Step:
 
 def script(stock: str) -> list[Part]:
     """All the model does on the way, by who is asked and what it is asked."""
-    plan = desk(
-        "propose_plan",
-        summary="Order history in three pieces.",
-        pieces=[piece("Orders endpoint"), piece("Orders page"), piece("Tests", 1, 2)],
+    proposal = plan(
+        "Order history in three pieces.",
+        piece("Orders endpoint"),
+        piece("Orders page"),
+        piece("Tests", 1, 2),
     )
-    correction = desk("propose_plan", summary="The total too.", pieces=[piece("Order total")])
+    correction = plan("The total too.", piece("Order total"))
     tests = "import orders\nimport test_shop\n\n\nclass Orders(test_shop.Shop):\n    pass\n"
     return [
         Part(
@@ -140,7 +105,7 @@ def script(stock: str) -> list[Part]:
                 read_readme,
                 write("wrong.txt", "a lead does not write\n"),
                 bash("touch wrong.txt"),
-                plan,
+                proposal,
                 "The plan is with you.",
             ),
         ),
