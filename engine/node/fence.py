@@ -32,6 +32,7 @@ from dataclasses import dataclass, replace
 from typing import IO, Callable, NamedTuple
 
 MARK = "QUARTERDECK_RUN"  # the variable by which a process can be told to be of one run
+PLACE = "QUARTERDECK_PLACE"  # of that run here: two of us on one machine may both have an s-1
 
 _OLDEST = (0, 4)  # the first bubblewrap with --json-status-fd and the -try kinds of bind
 _SIZES = (0, 7)  # the first with --size
@@ -510,7 +511,12 @@ class Child:
     """A command that was started, and the fence round it if there is one."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], fenced: bool, status_fd: int, run: str
+        self,
+        process: subprocess.Popen[bytes],
+        fenced: bool,
+        status_fd: int,
+        run: str,
+        place: str = "",
     ) -> None:
         self.process = process
         self.fenced = fenced
@@ -518,7 +524,7 @@ class Child:
         self.stdin: IO[bytes] | None = process.stdin
         self.stdout: IO[bytes] | None = process.stdout
         self.stderr: IO[bytes] | None = process.stderr
-        self._run = run
+        self._run, self._place = run, place
         self._status_fd = status_fd
         self._status = b""
         self.child_pid = self._first_word()  # pid 1 inside, as seen outside; 0 without a fence
@@ -565,7 +571,7 @@ class Child:
         except (ProcessLookupError, PermissionError):
             self.process.kill()
         if self._run:
-            kill_marked(self._run)
+            kill_marked(self._run, self._place)
 
     def _first_word(self) -> int:
         """Read on until bubblewrap has told the pid inside; 0 if it failed before."""
@@ -623,7 +629,7 @@ def launch(
     """
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a fence ends with the thread that starts it: use the main thread")
-    run = env.get(MARK, "")
+    run, place = env.get(MARK, ""), env.get(PLACE, "")
     if not probe.fenced:
         process = subprocess.Popen(
             list(argv),
@@ -635,7 +641,7 @@ def launch(
             cwd=view.tree or None,
             start_new_session=True,
         )
-        return Child(process, False, -1, run)
+        return Child(process, False, -1, run, place)
     status_read, status_write = os.pipe()
     kept = [status_write]
     try:
@@ -664,7 +670,7 @@ def launch(
     finally:
         for handle in kept:
             os.close(handle)
-    return Child(process, True, status_read, run)
+    return Child(process, True, status_read, run, place)
 
 
 def _environments(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -720,23 +726,31 @@ def kill_tree(child_pid: int, started: str) -> bool:
     return _kill(child_pid, lambda: start_time(child_pid) == started, wait_s=_KILL_S)
 
 
-def kill_marked(run: str) -> int:
+def place(folder: str) -> str:
+    """Return what tells a run from one of the same id kept in another folder of this machine."""
+    found = os.stat(folder)
+    return f"{found.st_dev:x}.{found.st_ino:x}"
+
+
+def kill_marked(run: str, place: str = "") -> int:
     """End every process whose environment says it is of `run`, and only those; return how many.
+
+    place    with it, only those that were started with this PLACE as well
 
     For runs without a fence: what made a session of its own is found as well. A process that
     emptied its environment is not.
     """
     if not run:
         raise ValueError("no run named")
-    mark = f"{MARK}={run}".encode()
+    marks = {f"{MARK}={run}".encode(), *([f"{PLACE}={place}".encode()] if place else [])}
     ended: set[int] = set()
     until = time.monotonic() + _KILL_S
     while time.monotonic() < until:  # what is being ended may still be starting others
-        found = [pid for pid in _pids() if pid != os.getpid() and _marked(pid, mark)]
+        found = [pid for pid in _pids() if pid != os.getpid() and _marked(pid, marks)]
         if not found:
             break
         for pid in found:
-            _kill(pid, lambda pid=pid: _marked(pid, mark), wait_s=1.0)  # type: ignore[misc]
+            _kill(pid, lambda pid=pid: _marked(pid, marks), wait_s=1.0)  # type: ignore[misc]
         ended.update(found)
     return len(ended)
 
@@ -747,10 +761,10 @@ def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def _marked(pid: int, mark: bytes) -> bool:
+def _marked(pid: int, marks: set[bytes]) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            return mark in file.read().split(b"\0")
+            return marks <= set(file.read().split(b"\0"))
     except OSError:
         return False
 

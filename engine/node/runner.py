@@ -425,7 +425,7 @@ class Run:
             return "Nothing to run: its order names no program."
         env = {str(name): str(value) for name, value in (spec.get("env") or {}).items()}
         env.update((str(name), str(value)) for name, value in self._secrets.items())
-        env[fence.MARK] = self._run
+        env[fence.MARK], env[fence.PLACE] = self._run, fence.place(self._path)
         probe = fence.Probe(**_known(fence.Probe, spec.get("probe") or {}))
         shown = _known(fence.View, spec.get("fence") or {})
         if spec.get("desk"):
@@ -606,7 +606,7 @@ class Run:
     def _drain(self) -> None:
         """End what the command left running, and take the last of what was printed."""
         if self._child is not None and not self._child.fenced:
-            fence.kill_marked(self._run)
+            fence.kill_marked(self._run, fence.place(self._path))
         until = time.monotonic() + _DRAIN_S
         while self._sources and (left := until - time.monotonic()) > 0:
             poll = select.poll()

@@ -222,7 +222,8 @@ class Runs:
             if child:
                 pid = child["child_pid"] if child.get("fenced") else child["pid"]
                 fence.kill_tree(int(pid), str(child.get("started", "")))
-            fence.kill_marked(run)  # also when it fell before it could note whom it started
+            # Also what it had no time to note before it fell.
+            fence.kill_marked(run, fence.place(path))
             words = "Cut off: the process that kept it is gone."
             folder.close(path, {**_how("cut off", words), **child})
         finally:

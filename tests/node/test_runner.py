@@ -250,7 +250,10 @@ def test_a_run_has_the_environment_it_was_given_and_no_more(
         "TOKEN": "t0p",
         "QUARTERDECK_RUN": run,
     }
-    assert shown.keys() - {"A", "TOKEN", "QUARTERDECK_RUN", "PATH", "HOME", "LANG"} <= {"PWD"}
+    assert shown.keys() - {"A", "TOKEN", "QUARTERDECK_RUN", "PATH", "HOME", "LANG"} <= {
+        "PWD",
+        "QUARTERDECK_PLACE",
+    }
 
 
 def test_a_secret_of_a_run_is_in_no_file(runs: Runs, run: str) -> None:
@@ -327,9 +330,30 @@ def test_a_pid_that_has_changed_hands_is_left_alone(runs: Runs, run: str, tmp_pa
         os.waitpid(bystander, 0)
 
 
+def test_another_quarterdeck_s_run_of_the_same_id_is_left_alone(
+    runs: Runs, run: str, tmp_path: Path
+) -> None:
+    """BR-64."""
+    (tmp_path / "other" / "trees" / "shop").mkdir(parents=True)
+    other = Runs(str(tmp_path / "other"), runs.probe)
+    theirs, ours = (shell(each, run, "setsid sleep 1000 & cat") for each in (other, runs))
+    children = [until(lambda p=path: folder.read(str(p / "child.json"))) for path in (theirs, ours)]  # type: ignore[misc]
+    try:
+        os.kill(children[1]["runner"], signal.SIGKILL)
+        until(lambda: not folder.alive(str(ours)))
+        runs.finish(run)
+        assert ended(ours)["why"] == "cut off"
+        assert not gone(children[0]["pid"])
+        assert folder.alive(str(theirs))
+    finally:
+        other.kill(run)
+        until(other.reap)
+
+
 def test_an_end_that_was_spooled_but_not_written_beside_is_taken_over(runs: Runs, run: str) -> None:
     path = shell(runs, run, "exit 3", kind="command")
     how = ended(path)
+    until(lambda: not folder.alive(str(path)))
     (path / "exit.json").unlink()
     runs.finish(run)
     assert ended(path) == how
