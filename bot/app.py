@@ -45,6 +45,10 @@ HUNG_S = POLL_S + 30
 CONFLICT_S = 30.0
 OUTAGE_S = 300.0
 DRAIN_S = 5.0
+NO_TOKEN = (
+    "Telegram refuses the bot's token: it was revoked or mistyped. Ask @BotFather for it and run "
+    "`quarterdeck setup` again."
+)
 
 
 async def main(home: Home, stop: asyncio.Event | None = None) -> None:
@@ -64,11 +68,11 @@ async def main(home: Home, stop: asyncio.Event | None = None) -> None:
                 bot = _client(token, settings.api_url)
                 app = App(bot, CardStore(database), Client(home.engine_sock), settings, public)
                 await app.run(stop or asyncio.Event())
-        except* InvalidToken:
-            raise Refused(
-                "Telegram refuses the bot's token: it was revoked or mistyped. Ask @BotFather for it "
-                "and run `quarterdeck setup` again."
-            ) from None
+        except (InvalidToken, ExceptionGroup) as error:
+            # Not `except*`: what is raised in one comes out wrapped in another group.
+            if isinstance(error, ExceptionGroup) and error.subgroup(InvalidToken) is None:
+                raise
+            raise Refused(NO_TOKEN) from None
 
 
 class App:

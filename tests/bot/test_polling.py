@@ -1,6 +1,7 @@
 """Polling goes on through whatever happens to it; what ends it is said. BR-41."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -135,12 +136,11 @@ async def test_as_a_process_it_starts_polls_and_ends_on_sigterm(stage: Stage) ->
     """BR-44: in order, and soon."""
     process = subprocess.Popen(
         [sys.executable, "-m", "bot"],
-        env={"QUARTERDECK_HOME": str(stage.home.root), "PATH": "/usr/bin"},
+        env={**os.environ, "QUARTERDECK_HOME": str(stage.home.root)},
         cwd=Path(__file__).parents[2],
         stderr=subprocess.PIPE,
     )
     try:
-        await stage.emulator.updates.polled()
         stage.phone.send("hello")
         await stage.asked()
     finally:
@@ -154,7 +154,7 @@ async def test_a_process_that_cannot_start_says_why_and_ends_with_1(tmp_path: Pa
     done = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-m", "bot"],
-        env={"QUARTERDECK_HOME": str(tmp_path), "PATH": "/usr/bin"},
+        env={**os.environ, "QUARTERDECK_HOME": str(tmp_path)},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         check=False,
