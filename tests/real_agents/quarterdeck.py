@@ -229,11 +229,21 @@ def processes_of(run: str) -> dict[int, dict[str, str]]:
 
 def agent_of(run: str) -> tuple[int, dict[str, str]]:
     """Return the pid of a run's agent and the environment it was started with."""
-    for pid, env in processes_of(run).items():
-        try:
-            program = os.readlink(f"/proc/{pid}/exe")
-        except OSError:
-            continue
-        if program == os.path.realpath(CLI):
-            return pid, env
-    raise LookupError(f"no agent of {run} to be seen")
+    found = processes_of(run)
+    agents = [pid for pid in found if _program(pid) == os.path.realpath(CLI)]
+    if not agents:
+        raise LookupError(f"no agent of {run} to be seen")
+    first = min(agents, key=_started)  # it starts itself again for parts of its work
+    return first, found[first]
+
+
+def _program(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/exe")
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> int:
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    return int(stat.rpartition(")")[2].split()[19])
