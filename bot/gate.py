@@ -9,14 +9,8 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-KINDS = (
-    "message",
-    "edited_message",
-    "callback_query",
-    "my_chat_member",
-    "message_reaction",
-    "stopped_message_generation",
-)
+# What we ask Telegram for, each time: it remembers the last answer to that.
+KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
 # Stand-ins Telegram puts in `from` for anonymous administrators, channels and their posts.
 STAND_INS = frozenset({1087968824, 136817688, 777000})
 
@@ -55,8 +49,7 @@ def admit(update: dict[str, Any], owners: frozenset[int], group: int | None = No
     body: dict[str, Any] = update[kind]
     message = body.get("message") if kind == "callback_query" else body
     chat = message.get("chat") if isinstance(message, dict) else None
-    sender = body.get("user") if kind == "message_reaction" else body.get("from")
-    who, where = _id(sender), _id(chat)
+    who, where = _id(body.get("from")), _id(chat)
     private = isinstance(chat, dict) and chat.get("type") == "private"
     if kind == "my_chat_member" and not private and where != group:
         return Stranger(who, where, leave=True)

@@ -153,6 +153,7 @@ class Inbox:
 
     def _dispatch(self, one: Arrived) -> None:
         self._open += 1
+        self._outbox.alive(one.by.chat)
         if one.by.kind == "callback_query" or self._recovered.is_set():
             self._hand_on(_Batch((one,)))
         else:

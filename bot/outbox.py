@@ -216,6 +216,14 @@ class Outbox:
             await self.store.keep_shown(found)
             self._lane(chat).wake.set()
 
+    def alive(self, chat: int) -> None:
+        """Hear that the owner wrote: whatever was blocked there is not any more."""
+        lane = self.lanes.get(chat)
+        if lane is not None and lane.blocked:
+            lane.blocked = False
+            lane.pace.held_until = 0.0
+            lane.wake.set()
+
     def goal_of_thread(self, chat: int, thread: int) -> str:
         """Return the goal whose topic this is, or nothing."""
         lane = self.lanes.get(chat)
@@ -271,6 +279,7 @@ class Lane:
         self.topics: dict[str, Topic] = {}
         self.wake = asyncio.Event()
         self.busy = False
+        self.blocked = False
         self.pace = Pace(chat)
         self._due: dict[int | str, float] = {}  # a line's id or a card: not before
         self._tries: dict[int | str, int] = {}
@@ -669,6 +678,7 @@ class Lane:
                 log.warning("flood control chat=%d wait_s=%.0f", self.chat, wait_s)
                 self.pace.hold(now + wait_s + 0.5)
             case Blocked():
+                self.blocked = True
                 log.warning("the owner has blocked the bot; trying again wait_s=%.0f", BLOCKED_S)
                 self.pace.hold(now + BLOCKED_S)
             case Unknown() | NotNow():

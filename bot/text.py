@@ -609,9 +609,16 @@ def health(found: dict[str, object]) -> list[Words]:
     """Return /health: what the engine says of itself, a fact a line."""
     sheet = Builder().line("Health", "bold")
     for name, value in found.items():
-        shown = "; ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        sheet.line(f"{_capital(name.replace('_', ' '))}: {one_line(shown, 300)}")
+        sheet.line(f"{_capital(name.replace('_', ' '))}: {one_line(_plainly(value), 300)}")
     return _parts(sheet)
+
+
+def _plainly(value: object) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} {_plainly(one)}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value)) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def document(document: Document) -> list[Words]:

@@ -162,3 +162,13 @@ async def test_a_process_that_cannot_start_says_why_and_ends_with_1(tmp_path: Pa
     assert done.returncode == 1
     assert b"quarterdeck setup" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+async def test_once_the_owner_writes_again_nothing_waits_for_a_block_to_end(stage: Stage) -> None:
+    stage.phone.block()
+    stage.door.show(session())
+    await stage.start_bot()
+    await stage.phone.until(lambda: [c for c in stage.emulator.calls if c.code == 403])
+    stage.phone.unblock()
+    stage.phone.send("/status")
+    await stage.phone.wait_for(lambda m: "Stop" in m.labels)

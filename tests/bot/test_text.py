@@ -167,6 +167,12 @@ def test_status_with_nothing_says_so() -> None:
     assert words.rich.text == "Nothing waits on you and nothing runs."
 
 
+def test_health_is_a_fact_a_line() -> None:
+    found = {"disk_free_gb": 3.5, "held": False, "limits": {"here": 10}, "broken": {}}
+    (words,) = text.health(found)
+    assert words.rich.text == "Health\nDisk free gb: 3.5\nHeld: no\nLimits: here 10\nBroken: none"
+
+
 def test_a_diff_that_fits_is_a_block_and_a_long_one_a_file() -> None:
     (short,) = text.document(Document(name="r-1.diff", text="+ a", caption="Diff"))
     assert [s.language for s in short.rich.spans if s.kind == "pre"] == ["diff"]
