@@ -352,6 +352,13 @@ class Runs:
             tmp="/tmp" if fenced else f"{folder}/tmp",
         )
         launch = driver.launch(spec)
+        if effect.account.config_dir and driver.login_file:
+            await machine.call(
+                "session.login",
+                session=effect.session,
+                source=effect.account.config_dir,
+                name=driver.login_file,
+            )
         view = {
             "tree": tree,
             "tree_read_only": effect.role is Role.LEAD,

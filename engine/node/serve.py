@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, TypeVar, Union
 
-from engine.node import fence, runs, title, trees
+from engine.node import fence, login, runs, title, trees
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -356,7 +356,7 @@ async def _serve(home: str) -> None:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
         node = Node(home, Channel(reader, writer))
-        for name, do in trees.OPS.items():
+        for name, do in {**trees.OPS, **login.OPS}.items():
             node.add(name, do)
         await node.serve()
     except Garbled as error:

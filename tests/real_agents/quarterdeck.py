@@ -125,8 +125,8 @@ class Quarterdeck:
         await self._end_all_runs()
         await self._stack.aclose()
 
-    async def add_account(self, command: str) -> None:
-        """Give the account, or give it anew with another command."""
+    async def add_account(self, command: str, *, config_dir: Path | None = None) -> None:
+        """Give the account, or give it anew: with another command, or a login that lies in a folder."""
         door = self.engine.door
         sealed = seal(read_key(self.home.vault_pub), TOKEN.encode())
         await door.keep_secret("account/main/CLAUDE_CODE_OAUTH_TOKEN", sealed)
@@ -136,8 +136,9 @@ class Quarterdeck:
             "claude",
             command=command,
             env=tuple(env.items()),
-            secret_env=("CLAUDE_CODE_OAUTH_TOKEN",),
-            cause=f"setup-account-{command}",
+            config_dir=str(config_dir or ""),
+            secret_env=() if config_dir else ("CLAUDE_CODE_OAUTH_TOKEN",),
+            cause=f"setup-account-{command}-{config_dir}",
         )
 
     def _machines(self) -> dict[str, Machine] | None:

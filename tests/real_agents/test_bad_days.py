@@ -5,6 +5,7 @@ Only the phone and the model are stand-ins; see quarterdeck.py.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -72,6 +73,28 @@ async def test_a_login_that_expired_is_the_owners_to_mend_and_the_goal_is_kept(
             await deck.shown(lambda m: "I am signed in again." in m.text)
             assert api.prompts()[-1].endswith("Add a cart")
             assert asked < 4
+
+
+async def test_a_login_stored_on_the_machine_is_used_and_its_lack_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "signed-in"
+    folder.mkdir()
+    login = {
+        "accessToken": "sk-ant-oat01-stored-and-made-up",
+        "refreshToken": "sk-ant-ort01-made-up",
+        "expiresAt": int((time.time() + 86_400) * 1000),
+        "scopes": ["user:inference", "user:profile"],
+        "subscriptionType": "max",
+    }
+    with ModelServer(goal_only("I am signed in.")) as api:
+        async with Quarterdeck(tmp_path, api) as deck:
+            await deck.add_account(str(CLI), config_dir=folder)
+            deck.phone.send("/new shop Add a cart")
+            card = await deck.shown(lambda m: RETRY in m.labels)
+            assert f"There is no login at {folder}" in card.text
+            (folder / ".credentials.json").write_text(json.dumps({"claudeAiOauth": login}))
+            await deck.press(RETRY)
+            await deck.shown(lambda m: "I am signed in." in m.text)
+        assert {one["authorization"] for one in api.headers} == {f"Bearer {login['accessToken']}"}
 
 
 async def test_a_used_up_plan_is_waited_out_a_minute_past_its_reset(tmp_path: Path) -> None:

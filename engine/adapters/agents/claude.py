@@ -117,6 +117,7 @@ class Claude:
 
     name = "claude"
     tested_version = "2.1.332"
+    login_file = ".credentials.json"
 
     def launch(self, spec: TurnSpec) -> Launch:
         """Return the process for one turn."""

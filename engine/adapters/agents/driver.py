@@ -179,6 +179,11 @@ class Driver(Protocol):
     @property
     def tested_version(self) -> str: ...
 
+    @property
+    def login_file(self) -> str:
+        """The file of an account's config folder that is its login; "" if there is none."""
+        ...
+
     def launch(self, spec: TurnSpec) -> Launch: ...
 
     def read(self, line: str, memory: Memory) -> tuple[Meaning, ...]:

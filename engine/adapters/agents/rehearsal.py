@@ -20,6 +20,7 @@ class Rehearsal:
     """Drives the stand-in."""
 
     name = "rehearsal"
+    login_file = ""  # it signs in nowhere
     tested_version = "rehearsal"  # it is ours: it cannot be older or newer than we are
 
     def __init__(self) -> None:
