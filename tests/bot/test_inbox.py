@@ -220,3 +220,33 @@ async def test_a_join_that_was_settled_is_not_joined_with_more_after_a_kill(stag
     await stage.start_bot()
     asked = await stage.asked(2)
     assert [args["text"] for _, args in asked] == ["x" * 4090, "a second thought"]
+
+
+@pytest.mark.parametrize("k", range(0, 26, 2))
+async def test_killed_at_any_write_while_speaking_nothing_stays_unsaid(
+    stage: Stage, dies: Callable[[int], asyncio.Event], k: int
+) -> None:
+    """One duplicate at most: of what was being sent when we died."""
+    stage.door.show(session())
+    stage.door.show(permission("a-1"))
+    stage.door.note("the last words")
+    stage.door.note("and the news", kind="news")
+
+    def all_there() -> bool:
+        shown = stage.phone.from_bot()
+        words = {message.text.split("\n")[-1] for message in shown}
+        labels = {label for message in shown for label in message.labels}
+        return words >= {"the last words", "and the news"} and labels >= {"Stop", "Allow"}
+
+    dies(k)
+    with suppress(Crash, BaseExceptionGroup):
+        await stage.start_bot()
+        await stage.until(all_there)
+        await stage.stop_bot()
+    await stage.kill_bot()
+    dies(NEVER)
+    await stage.start_bot()
+    await stage.until(all_there)
+    await stage.stop_bot()
+    assert 4 <= len(stage.phone.from_bot()) <= 5
+    assert await left_in(stage) == ([], [])
