@@ -53,6 +53,7 @@ log = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 20 * 60.0
 CHECK_OUTPUT_BYTES = 128 * 1024 * 1024  # all of it is read through, to show the last lines
+SETUP_STARTS = 2
 REPORT_LINES = 40
 ERROR_LINES = 40
 ERROR_LENGTH = 1000  # characters kept of each
@@ -409,9 +410,12 @@ class Runs:
 
     async def _set_up(self, machine: Machine, effect: StartRun, made: Mapping[str, Any]) -> None:
         """Run the project's setup in a fresh tree, before its agent sees it."""
-        run = f"{effect.run}-setup"
-        await self._run_command(machine, run, effect.setup, made)
-        verdict = await self._await_verdict(machine, run)
+        for start in range(1, SETUP_STARTS + 1):
+            run = f"{effect.run}-setup-{start}"
+            await self._run_command(machine, run, effect.setup, made)
+            verdict = await self._await_verdict(machine, run)
+            if verdict.ran:  # else it was cut off, which says nothing about the project
+                break
         if not verdict.passed:
             why = verdict.failure or verdict.summary
             report = verdict.report[-1500:]
