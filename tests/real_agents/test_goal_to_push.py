@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.views import CommandCard, PermissionCard, ReviewCard, SessionCard, ShipCard
+from engine.views import CommandCard, PermissionCard, ReviewCard, SessionCard, ShipCard, WorkerCard
 from tests.real_agents.model_server import (
     Call,
     Json,
@@ -212,6 +212,9 @@ async def test_a_goal_goes_to_its_push_with_the_real_agent(
             assert {card.fenced for card in deck.cards(PermissionCard)} == {ordinary}
             assert [card.command for card in deck.cards(CommandCard)] == ["python3 -m unittest -q"]
             assert [card.corrected for card in deck.cards(ReviewCard)] == [1]
+            assert {(card.stage, card.attempt) for card in deck.cards(WorkerCard)} == {
+                ("landed", 1)
+            }
             assert deck.emulator.notes == []
         assert api.fetched == ["/stock"]
         lead = [one for body in api.requests for one in results_in(body)]
