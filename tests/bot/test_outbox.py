@@ -445,7 +445,7 @@ async def test_the_parts_of_one_message_keep_their_order_through_a_lost_answer(d
 
 async def test_a_tap_on_a_copy_we_did_not_know_of_makes_it_the_card(desk: Desk) -> None:
     desk.emulator.faults.cut("sendMessage", done=True)
-    desk.outbox.show(wanted("a-1", "asked", asks=True))
+    desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
     await desk.due_said()
     (copy,) = desk.shown()
     await desk.outbox.seen("a-1", OWNER, copy.id)
@@ -455,7 +455,7 @@ async def test_a_tap_on_a_copy_we_did_not_know_of_makes_it_the_card(desk: Desk) 
 
 async def test_a_tap_on_a_second_copy_takes_that_copy_away(desk: Desk) -> None:
     desk.emulator.faults.cut("sendMessage", done=True)
-    desk.outbox.show(wanted("a-1", "asked", asks=True))
+    desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
     await desk.all_said()
     extra, card = desk.shown()
     await desk.outbox.seen("a-1", OWNER, extra.id)
