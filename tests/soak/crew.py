@@ -1,0 +1,236 @@
+"""The real processes on a world: engine, bot, node, runners; kept up as systemd would, and killed.
+
+    async with crew(world) as hands:            engine and bot run, a phone is at hand
+        await hands.voyage(kills)               the owner's goal to its push, with kills on the way
+
+A kill comes at a moment told by the ledger, so many events in, and what is killed is started again at
+once. Neighbours: tests/engine/scenario.py (the world, the judge), tests/engine/test_real_kills.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from bot.emulator import Emulator, Message, Phone
+from engine import setup
+from engine.config import Config
+from engine.engine import Engine
+from engine.node import folder as run_folder
+from tests.engine.scenario import CORRECTION, GOAL, PROJECT, World, is_over
+
+TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"
+OWNER = 42
+YES = ("Allow", "Start", "Ship", "Proceed", "Push")
+LOOK_S = 0.02
+LAST_LINES = 40
+
+# Runs of workers, their setups, and checks of pieces. A lead's script cannot tell where it was cut off.
+KILLABLE = re.compile(r"check-p-.*|s-\d+-t\d+(-setup.*)?")
+
+
+@dataclass(frozen=True)
+class Kill:
+    """What is killed, and how many events are in the ledger by then."""
+
+    after: int
+    target: str  # "engine", "bot", "node", "runner"
+
+
+@dataclass
+class Crew:
+    """Engine and bot as processes, and the owner's phone."""
+
+    world: World
+    phone: Phone
+    env: dict[str, str]
+    log: IO[bytes]
+    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    killed: list[str] = field(default_factory=list)
+    corrected: bool = False
+
+    def start(self, module: str) -> None:
+        self.processes[module] = subprocess.Popen(
+            [sys.executable, "-m", module],
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
+            start_new_session=True,
+        )
+
+    async def stop(self) -> None:
+        """End both the polite way, the bot first."""
+        for module in ("bot", "engine"):
+            process = self.processes[module]
+            if process.poll() is None:
+                process.terminate()
+            await asyncio.to_thread(process.wait, 30)
+
+    # ------------------------------------------------------------ the voyage
+
+    async def voyage(self, kills: Sequence[Kill], limit_s: float = 240.0) -> None:
+        """Have the goal played to its push while processes are killed; return when all is still."""
+        self.phone.send(f"/new {PROJECT} {GOAL}")
+        try:
+            async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
+                owner = group.create_task(self._own())
+                killer = group.create_task(self._kill_all(kills))
+                watch = group.create_task(self._watch())
+                await self._until_over()
+                await killer
+                owner.cancel()
+                watch.cancel()
+        except* TimeoutError as late:
+            late.add_note(f"killed so far: {self.killed}\n{self.phone.transcript()}\n{self.last()}")
+            raise
+
+    def last(self) -> str:
+        """Return the end of what the processes logged."""
+        text = Path(self.log.name).read_text(encoding="utf-8", errors="replace")
+        return "\n".join(text.splitlines()[-LAST_LINES:])
+
+    async def _until_over(self) -> None:
+        def shown() -> bool:
+            return bool(self.ships()) and not self.waiting()
+
+        while not (is_over(self.world.states()) and shown()):
+            await asyncio.sleep(LOOK_S * 5)
+
+    def ships(self) -> list[Message]:
+        """Return the bot's messages that say that all is shipped."""
+        return [m for m in self.phone.from_bot() if "Shipped" in m.text]
+
+    def waiting(self) -> list[tuple[int, str]]:
+        """Return the buttons in the chat that wait for a decision."""
+        return [(m.id, label) for m in self.phone.from_bot() for label in m.labels if label in YES]
+
+    async def _watch(self) -> None:
+        """A process that ends by itself is a failure."""
+        while True:
+            await asyncio.sleep(LOOK_S * 5)
+            for module, process in self.processes.items():
+                assert process.poll() is None, f"{module} ended by itself\n{self.last()}"
+
+    # ------------------------------------------------------------ the owner
+
+    async def _own(self) -> None:
+        """Press what waits, each button once; correct the first review."""
+        pressed: set[str] = set()
+
+        def next_step() -> tuple[Message, str] | None:
+            for message in self.phone.from_bot():
+                if message.asks_for_reply and not self.corrected:
+                    return message, ""
+                for button in message.buttons:
+                    wanted = button.label in YES
+                    if button.label == "Ship" and "Corrected once" not in message.text:
+                        continue
+                    if button.label == "Correct…" and not self.corrected:
+                        wanted = True
+                    if wanted and button.value not in pressed:
+                        pressed.add(button.value)
+                        return message, button.label
+            return None
+
+        while True:
+            message, label = await self.phone.until(next_step, 600.0)
+            if label:
+                self.phone.tap(message, label)
+            else:
+                self.corrected = True
+                self.phone.reply(message, CORRECTION)
+
+    # ------------------------------------------------------------ kills
+
+    async def _kill_all(self, kills: Sequence[Kill]) -> None:
+        left = list(kills)
+        while left and not is_over(self.world.states()):
+            count = self._events()
+            # A victim of a kind that does not live just now is waited for, and holds up no other.
+            left = [kill for kill in left if kill.after > count or not self._kill(kill.target)]
+            await asyncio.sleep(LOOK_S)
+
+    def _events(self) -> int:
+        path = self.world.home.engine_db
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
+            (count,) = file.execute("SELECT count(*) FROM events").fetchone()
+        return int(count)
+
+    def _kill(self, target: str) -> bool:
+        if target in ("engine", "bot"):
+            process = self.processes[target]
+            process.kill()
+            process.wait()
+            self.start(target)
+            self.killed.append(f"{target} after {self._events()}")
+            return True
+        pid, name = self._node() if target == "node" else self._runner()
+        if not pid:
+            return False
+        os.kill(pid, signal.SIGKILL)
+        self.killed.append(f"{target} {name} after {self._events()}")
+        return True
+
+    def _node(self) -> tuple[int, str]:
+        lock = self.world.home.root / "node.lock"
+        pid = int(lock.read_text() or 0) if lock.exists() else 0
+        return (
+            (pid, "")
+            if pid and _shows(pid, f"quarterdeck-node {self.world.home.root}")
+            else (0, "")
+        )
+
+    def _runner(self) -> tuple[int, str]:
+        leads = self.world.rows("SELECT stream FROM states WHERE stream LIKE 'goal/%'")
+        lead = f"s-{len(leads)}-" if leads else ""
+        for run in sorted((self.world.home.root / "runs").iterdir()):
+            if not KILLABLE.fullmatch(run.name) or run.name.startswith(lead):
+                continue
+            child = run_folder.read(str(run / "child.json")) or {}
+            pid = int(child.get("runner", 0))
+            if not (run / "exit.json").exists() and pid and _shows(pid, run.name):
+                return pid, run.name
+        return 0, ""
+
+
+def _shows(pid: int, words: str) -> bool:
+    """Say whether a process shows these words as its title: a number may be another's by now."""
+    try:
+        return words in Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@asynccontextmanager
+async def crew(world: World) -> AsyncIterator[Crew]:
+    """Furnish the world's home, and run engine, bot and an emulated cloud on it for a block."""
+    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True) as emulator:
+        setup.write(world.home, Config(owner_ids=(OWNER,), api_url=emulator.url), TOKEN)
+        engine = Engine(world.home)
+        async with engine.unlocked():
+            await engine.door.add_project(PROJECT, str(world.repository), cause="cli:1")
+            await engine.door.add_account("main", "rehearsal", cause="cli:2")
+        env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        env |= {
+            "QUARTERDECK_HOME": str(world.home.root),
+            "QUARTERDECK_SCENARIO": str(world.scenario),
+        }
+        with (world.folder / "crew.log").open("wb") as log:
+            hands = Crew(world, emulator.phone, env, log)
+            hands.start("engine")
+            hands.start("bot")
+            try:
+                yield hands
+            finally:
+                await hands.stop()
