@@ -8,4 +8,6 @@ files and real commits), and the repository (sample.py makes it on the spot).
     sample.py     the repository, and the remote that Push goes to
     goal.json     what the lead and its workers do
     owner.py      the person at the phone: by itself (--play) or from the keyboard
+
+Without --play it runs until Ctrl-C and shows the phone as a web page too (bot/emulator/page.py).
 """

@@ -115,9 +115,11 @@ async def perform(stage: Stage, play: bool) -> None:
     assert acts is not None
     # Told to end, end what was started too: a bare SIGTERM would leave it running.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, acts.cancel)
-    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True) as emulator:
+    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True, hint=owner.WISH) as emulator:
         remote = await stage.furnish(emulator.url)
         async with stage.up() as process:
+            if not play:
+                say(f"The phone: {emulator.page_url}")
             person = owner.play if play else owner.converse
             acting = asyncio.create_task(person(emulator.phone, say))
             ended = asyncio.create_task(process.wait())

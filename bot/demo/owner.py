@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable
 
 from bot.emulator import Message, Phone
 
-GOAL = "/new pantry Print a shopping list of what the pantry is short of."
+WISH = "Print a shopping list of what the pantry is short of."
+GOAL = f"/new pantry {WISH}"
 YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 BAD = ("Retry",)
 SHIPPED = "Shipped"
@@ -87,11 +88,15 @@ async def play(phone: Phone, put: Callable[[str], None]) -> None:
 
 
 async def converse(phone: Phone, put: Callable[[str], None]) -> None:
-    """Be the phone of whoever sits at the keyboard, until the end of their input."""
+    """Be the phone of whoever sits at the keyboard, for as long as the demo runs.
+
+    The end of their input ends nothing: the page is the other phone in the same chat.
+    """
     reader = Reader(phone, put)
     put("A rehearsal: nothing here costs anything or leaves this machine.")
-    put(f"Type what you would send, such as: {GOAL}")
-    put("Press a button with its message's number and its words: #12 Start. Ctrl-D ends it.")
+    put(f"There, or here, write what you would send, such as: {GOAL}")
+    put("Here a button is pressed with its message's number and its words: #12 Start")
+    put("Ctrl-C ends it.")
 
     async def watch() -> None:
         def look() -> bool:
@@ -107,6 +112,7 @@ async def converse(phone: Phone, put: Callable[[str], None]) -> None:
                 act(phone, text)
             except LookupError as error:
                 put(str(error))
+        await watching
     finally:
         watching.cancel()
 

@@ -12,8 +12,8 @@ calls exist; anything else is 404, and what the published API does not know is r
         await emulator.phone.answered(tap)
 
     Emulator(*, token, owner_id, threaded=False, users_create_topics=False, flood=True,
-             clock=time.time, state=None, secret="")
-      start(port=0), stop(), url, control_url
+             clock=time.time, state=None, secret="", hint="")
+      start(port=0), stop(), url, control_url, page_url
       phone       the owner: send, reply, document, photo, edit, delete, react, tap, copy,
                   topics, groups, block; messages, heard, transcript; wait_for, until, answered
       faults      bad weather: flood, error, gateway, silence, cut, slow; revoked, webhook
@@ -27,6 +27,7 @@ users_create_topics   what a person writes outside every topic opens one
 flood                 the limits per chat hold; without, everything may be said at once
 clock                 judges ages, expiry and limits; waiting itself is in real time
 state                 a JSON file the world is kept in
+hint                  what the page offers to write in an empty chat
 
 As a process of its own: `python -m bot.emulator --owner 42 --token 1:test`.
 
@@ -36,7 +37,7 @@ As a process of its own: `python -m bot.emulator --owner 42 --token 1:test`.
     texts.py html_mode.py keyboards.py  what is refused  world.py    the data
     updates.py   the queue, offsets, 409                 view.py     the data as JSON
     flood.py     limits                                  faults.py   bad weather
-    refusal.py   errors
+    refusal.py   errors                              page.py     the phone as a web page
 
 Differs from the real one, knowingly: HTML is the only parse mode read; files cannot be
 sent by URL; the pause for polls that come too often is left out; button kinds that need

@@ -36,7 +36,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     await emulator.start(arguments.port)
-    where = {"url": emulator.url, "control": emulator.control_url}
+    where = {"url": emulator.url, "control": emulator.control_url, "page": emulator.page_url}
     sys.stdout.write(json.dumps(where) + "\n")
     sys.stdout.flush()
     await ended.wait()

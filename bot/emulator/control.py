@@ -77,7 +77,7 @@ class Control:
             shown = self._phone.messages(**wanted)
         except (LookupError, TypeError, ValueError) as error:
             return _failed(error)
-        return _json([_shown(message) for message in shown])
+        return _json([as_json(message) for message in shown])
 
     async def _changes(self, request: web.Request) -> web.Response:
         after = int(request.query.get("after", "0"))
@@ -104,7 +104,7 @@ class Control:
             result = verb(**await _arguments(request))
         except (LookupError, TypeError, ValueError, Refusal) as error:
             return _failed(error)
-        return _json(_shown(result))
+        return _json(as_json(result))
 
     async def _wait(self, request: web.Request) -> web.Response:
         try:
@@ -119,7 +119,7 @@ class Control:
             )
         except (LookupError, TypeError, ValueError, TimeoutError) as error:
             return _failed(error)
-        return _json(_shown(found))
+        return _json(as_json(found))
 
 
 async def _arguments(request: web.Request) -> dict[str, Any]:
@@ -131,10 +131,10 @@ async def _arguments(request: web.Request) -> dict[str, Any]:
     return arguments
 
 
-def _shown(value: Any) -> Any:
-    """Return what a phone's verb gave, as JSON can carry it."""
+def as_json(value: Any) -> Any:
+    """Return what a phone's verb gave, as JSON can carry it; page.py shows the same."""
     if isinstance(value, list):
-        return [_shown(item) for item in value]
+        return [as_json(item) for item in value]
     shown = msgspec.to_builtins(value)
     if isinstance(value, Message):
         shown["rows"] = msgspec.to_builtins(value.rows)

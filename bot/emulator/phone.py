@@ -74,13 +74,17 @@ class Phone:
         return what if self._cloud.clock() < until else ""
 
     def commands(self, chat_id: int | None = None) -> list[str]:
+        """Return the names in the command menu of a chat."""
+        return [command["command"] for command in self.menu(chat_id)]
+
+    def menu(self, chat_id: int | None = None) -> list[dict[str, str]]:
         """Return the command menu of a chat: the narrowest scope that was set."""
         place = self._chat(chat_id)
         every = "all_private_chats" if place.private else "all_group_chats"
         sets = {str(s.scope.get("chat_id", s.scope["type"])): s for s in self._cloud.world.commands}
         for scope in (str(place.id), every, "default"):
             if scope in sets:
-                return [command["command"] for command in sets[scope].commands]
+                return sets[scope].commands
         return []
 
     def file(self, message: Message) -> bytes:

@@ -1,8 +1,8 @@
 """The HTTP face: the Bot API at /bot<token>/, files at /file/bot<token>/.
 
 A call is read and checked (schema.py), meets the
-weather (faults.py) and the flood limits, and is done (methods.py); control.py hangs its
-routes on the same server under a secret path, where a page can find its place too.
+weather (faults.py) and the flood limits, and is done (methods.py). control.py and page.py hang
+their routes on the same server under a secret path.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from bot.emulator.control import Control
 from bot.emulator.faults import Cut, Fault, Faults, Gateway, Refuse, Silence, Slow
 from bot.emulator.flood import COUNTED
 from bot.emulator.methods import METHODS
+from bot.emulator.page import Page, only_here
 from bot.emulator.phone import Phone
 from bot.emulator.refusal import Refusal, too_many
 from bot.emulator.schema import Params, Upload, method_named, read
@@ -64,6 +65,7 @@ class Emulator:
         clock: Callable[[], float] = time.time,
         state: Path | None = None,
         secret: str = "",
+        hint: str = "",
     ) -> None:
         number, _, rest = token.partition(":")
         if not (number.isdigit() and rest):
@@ -72,6 +74,7 @@ class Emulator:
         self.url = ""
         self.calls: deque[Call] = deque(maxlen=CALLS_KEPT)
         self._secret = secret or secrets.token_urlsafe(16)
+        self._hint = hint
         self._flooding = flood
         self._cloud = Cloud(
             int(number),
@@ -110,16 +113,22 @@ class Emulator:
         """Return where other processes find the phone: not to be guessed."""
         return f"{self.url}/{self._secret}"
 
+    @property
+    def page_url(self) -> str:
+        """Return where a browser finds the phone."""
+        return f"{self.control_url}/phone/"
+
     def calls_of(self, method: str) -> list[Call]:
         """Return the calls of one method, oldest first."""
         return [call for call in self.calls if call.method == method]
 
     async def start(self, port: int = 0) -> None:
         """Listen on 127.0.0.1; `url` tells where."""
-        app = web.Application(client_max_size=BODY_LIMIT)
+        app = web.Application(client_max_size=BODY_LIMIT, middlewares=[only_here])
         app.router.add_route("*", "/bot{token}/{method}", self._call)
         app.router.add_get("/file/bot{token}/{path:.+}", self._download)
         Control(self.phone, self._cloud).add_to(app, self._secret)
+        Page(self.phone, self._cloud, self._hint).add_to(app, self._secret)
         app.router.add_route("*", "/{anything:.*}", _nothing_here)
         # No access log: the token is in every path.
         self._runner = web.AppRunner(

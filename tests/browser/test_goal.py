@@ -1,0 +1,31 @@
+"""A whole goal on the phone page: the real demo, engine, bot and git behind it."""
+
+import re
+from pathlib import Path
+
+from bot.demo import sample
+from tests.browser import goal
+from tests.browser.screen import Screen
+
+
+async def test_a_goal_goes_to_its_push_by_taps_and_typing_alone(phone: Screen) -> None:
+    asked = []
+
+    async def watch(card: str) -> None:
+        asked.append(card)
+
+    async with goal.demo() as (process, page):
+        await phone.open(page)
+        await goal.play(phone, watch)
+        shipped = """[...document.querySelectorAll(".bubble")].map((one) => one.innerText)
+            .find((text) => text.includes("Shipped: branch"))"""
+        said = await phone.until(shipped, goal.STEP_S)
+        found = re.search(r"Shipped: branch (\S+) at (\S+)", said)
+        assert found is not None
+        branch, remote = found.groups()
+        pushed = sample.git(Path(remote), "log", "--format=%s", branch).splitlines()
+        assert "Print the list" in pushed
+        assert asked == [card for card, _ in goal.STEPS]
+        assert process.returncode is None
+    assert process.returncode == 130
+    assert not Path(remote).exists()
