@@ -213,7 +213,8 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
         case session_rule.Stage.WANTING:
             return (Wait("a place to run", session.where or "asking for one"),)
         case session_rule.Stage.PARKED:
-            return (Wait("its plan's usage limit", session.why, session.parked_until),)
+            account = f"account {session.account.name}"
+            return (Wait("its plan's usage limit", account, session.parked_until),)
         case session_rule.Stage.HELD if not session.final:
             return (Wait("/resume", session.why),)
         case session_rule.Stage.FAILED:
@@ -431,7 +432,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
     failed = piece.stage is plan_rule.Stage.FAILED and goal.live
     buttons: list[str] = []
     if goal.live and not goal.held:
-        if session and session.stage is session_rule.Stage.RUNNING:
+        if session and session.stage is session_rule.Stage.RUNNING and not session.stopping:
             buttons.append("interrupt")
         if piece.stage in (plan_rule.Stage.FAILED, plan_rule.Stage.PAUSED):
             buttons.append("retry")
@@ -477,7 +478,7 @@ def _review_card(world: World, goal: Goal) -> ReviewCard:
     elif not verdict.ran:
         check = "no check"
     else:
-        check = f"check {'passed' if verdict.passed else 'failed'}: {verdict.summary}"
+        check = f"check {verdict.summary}" if verdict.passed else f"check failed: {verdict.summary}"
     buttons = ("ship", "correct", "diff", "drop") if verdict.passed else ("correct", "diff", "drop")
     decided = REVIEW_WORDS.get(review.stage, "" if goal.live else "The goal is over")
     return ReviewCard(
