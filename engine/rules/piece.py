@@ -135,7 +135,7 @@ def _collect(now: Goal, piece: Piece) -> Collect:
 def _collected(now: Goal, piece: Piece, head: str, event: PieceCollected) -> Step:
     found = event.found
     if found.failure:
-        return _give_up(now, piece, found.failure, "")
+        return _attempt(now, piece, found.failure, "")
     if found.dirty:
         listed = "\n".join(found.dirty)
         why = "it left changes uncommitted: commit what belongs to the piece, discard the rest"
