@@ -292,9 +292,10 @@ class Runs:
         """Ready the tree and start one turn; what is in the way for good comes back as a refusal."""
         stream = f"session/{effect.session}"
         effect = replace(effect, account=self._account(effect.account))
+        note = ""
         try:
             if not await self._is_started(effect.machine, effect.run):
-                await self._start(effect)
+                note = await self._start(effect)
         except Refused as no:
             return [(stream, RunRefused(run=effect.run, why=no.sentence))]
         self.follow(
@@ -306,7 +307,7 @@ class Runs:
                 agent=effect.account.agent,
             )
         )
-        return [(stream, RunStarted(run=effect.run))]
+        return [(stream, RunStarted(run=effect.run, note=note))]
 
     def _account(self, known: Account) -> Account:
         """The account as it is now: what kept a session from starting may have been mended since."""
@@ -319,7 +320,8 @@ class Runs:
         found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]
         return any(state["alive"] or state["exit"] is not None for state in found)
 
-    async def _start(self, effect: StartRun) -> None:
+    async def _start(self, effect: StartRun) -> str:
+        """Start one turn, and return what the owner should hear of its tree."""
         machine = self._machine(effect.machine)
         about = await machine.hello()
         made = await self._tree(machine, effect)
@@ -381,6 +383,7 @@ class Runs:
             },
             secrets=secrets,
         )
+        return str(made.get("note") or "")
 
     async def _tree(self, machine: Machine, effect: StartRun) -> dict[str, Any]:
         """The session's tree, on its branch, with what it may need of the hub's commits.
