@@ -84,10 +84,14 @@ class Watcher:
     async def wait(self, watch: Watch) -> None:
         """Return when the folder changed, or when it is time to look anyway."""
         told = watch.path in self._by_path
+        # Not wait_for: before Python 3.12 it may swallow the cancellation that ends the waiter.
+        alarm = asyncio.get_running_loop().call_later(
+            _SWEEP_S if told else _POLL_S, watch.changed.set
+        )
         try:
-            await asyncio.wait_for(watch.changed.wait(), _SWEEP_S if told else _POLL_S)
-        except asyncio.TimeoutError:
-            return
+            await watch.changed.wait()
+        finally:
+            alarm.cancel()
 
     def close(self) -> None:
         """Give the kernel's queue back."""

@@ -25,7 +25,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, NamedTuple, TypeVar, Union
+from typing import Any, Callable, NamedTuple, NoReturn, TypeVar, Union
 
 from engine.node import fence, login, runs, title, trees
 from engine.node.follow import Follower, Watcher
@@ -346,7 +346,7 @@ def agents() -> dict[str, str]:
     return {name: path for name, path in found.items() if path}
 
 
-async def _serve(home: str) -> None:
+async def _serve(home: str) -> NoReturn:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=1024 * 1024)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
@@ -361,6 +361,8 @@ async def _serve(home: str) -> None:
         await node.serve()
     except Garbled as error:
         print(f"quarterdeck-node: {error}", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(0)  # not by way of the loop's own end, which waits for whatever is left
 
 
 def main(home: str) -> None:
@@ -373,5 +375,3 @@ def main(home: str) -> None:
     home = os.path.realpath(home)
     os.makedirs(home, mode=0o700, exist_ok=True)
     asyncio.run(_serve(home))
-    sys.stderr.flush()
-    os._exit(0)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from engine.node import folder
+from engine.node.follow import Watcher
 from engine.node.link import PROTOCOL, Channel
 from engine.node.runs import code_folder
 from tests.node.reading import ended, lines, said, until
@@ -215,6 +216,38 @@ async def test_an_inbox_written_by_a_node_that_fell_before_it_could_wake_the_run
     await (await open_node()).hello(2)
     assert ended(path)["code"] == 0
     assert said(path) == ["heard late"]
+
+
+async def test_one_who_waits_for_a_change_can_be_ended_at_the_moment_of_one(home: Path) -> None:
+    watcher = Watcher()
+    watch = watcher.watch(str(home))
+
+    async def wait_for_ever() -> None:
+        while True:
+            await watcher.wait(watch)
+            watch.changed.clear()
+
+    waiting = asyncio.create_task(wait_for_ever())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    watch.changed.set()
+    waiting.cancel()
+    done, _ = await asyncio.wait([waiting], timeout=2)
+    watcher.close()
+    assert done
+
+
+async def test_a_node_ends_with_its_link_even_as_a_newer_one_comes(
+    open_node: Open, home: Path
+) -> None:
+    node = await open_node()
+    await node.hello(1)
+    node.process.send_signal(signal.SIGSTOP)  # so that it finds both at once
+    (home / "node.epoch").write_bytes(b"2")
+    node.stdin.close()
+    node.process.send_signal(signal.SIGCONT)
+    async with asyncio.timeout(20):
+        assert await node.process.wait() == 0
 
 
 async def test_a_runner_killed_under_us_is_cut_off_and_said_to_be(
