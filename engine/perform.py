@@ -62,6 +62,7 @@ from engine.rules.words import CheckVerdict, Collected
 
 Events = Sequence[tuple[str, AnyEvent]]
 
+AGAIN = "-again"
 NO_CHECK = CheckVerdict(passed=True, ran=False, summary="no check")
 
 
@@ -302,16 +303,42 @@ class Performer:
     # ------------------------------------------------------------ checks that ended
 
     async def judged(self, followed: Followed, verdict: CheckVerdict) -> Events:
-        """Turn a check's verdict into the event its teller understands."""
+        """Turn a check's verdict into the event its teller understands.
+
+        One that could not be judged, as when its process was killed, is run once more.
+        """
         kind, _, name = followed.stream.partition("/")
-        if kind == "landing":
+        if kind == "landing":  # counts for itself
             checked = Checked(piece=followed.about, commit=followed.commit, verdict=verdict)
             return [(followed.stream, checked)]
+        if verdict.failure and not followed.run.endswith(AGAIN):
+            return await self._check_again(followed)
         if kind == "ship":
             return [(followed.stream, ShipChecked(commit=followed.commit, verdict=verdict))]
         if followed.about == "base":
             return [(followed.stream, BaseChecked(verdict=verdict))]
         return await self._judged(name, followed.about, verdict)
+
+
+    async def _check_again(self, followed: Followed) -> Events:
+        kind, _, name = followed.stream.partition("/")
+        state = self._world().get(followed.stream)
+        if isinstance(state, Ship):
+            command, setup = state.check, state.setup
+        else:
+            goal = self._goal(name)
+            command, setup = goal.command("check"), goal.command("setup")
+        check = Check(
+            run=f"{followed.run}{AGAIN}",
+            project=followed.project,
+            commit=followed.commit,
+            command=command,
+            setup=setup,
+            teller=followed.stream,
+            about=followed.about,
+            machine=followed.machine,
+        )
+        return await self._runs.check(check)
 
 
 def judge_run(review: str, head: str) -> str:
