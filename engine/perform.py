@@ -56,6 +56,7 @@ from engine.rules.events import (
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.project import Project
+from engine.rules import session as session_rule
 from engine.rules.session import Session
 from engine.rules.ship import Ship
 from engine.rules.words import CheckVerdict, Collected
@@ -287,7 +288,7 @@ class Performer:
 
     async def _keep_tree(self, effect: KeepTree) -> Events:
         session = self._world().get(f"session/{effect.session}")
-        if isinstance(session, Session) and session.live:
+        if isinstance(session, Session) and (session.live or _starts(session)):
             raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
         try:
             kept = await self._machine(effect.machine).call(
@@ -339,6 +340,11 @@ class Performer:
             machine=followed.machine,
         )
         return await self._runs.check(check)
+
+
+def _starts(session: Session) -> bool:
+    """Say whether a turn may still begin, since its stop was not heard yet."""
+    return session.stage is session_rule.Stage.WANTING and not session.final
 
 
 def judge_run(review: str, head: str) -> str:
