@@ -18,6 +18,7 @@ from engine.board import World
 from engine.errors import Refused, Unavailable
 from engine.node import trees
 from engine.rules import landing, names, ship
+from engine.rules import session as session_rule
 from engine.rules.effects import (
     AnswerRun,
     AnyEffect,
@@ -56,7 +57,6 @@ from engine.rules.events import (
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.project import Project
-from engine.rules import session as session_rule
 from engine.rules.session import Session
 from engine.rules.ship import Ship
 from engine.rules.words import CheckVerdict, Collected
@@ -320,9 +320,8 @@ class Performer:
             return [(followed.stream, BaseChecked(verdict=verdict))]
         return await self._judged(name, followed.about, verdict)
 
-
     async def _check_again(self, followed: Followed) -> Events:
-        kind, _, name = followed.stream.partition("/")
+        name = followed.stream.partition("/")[2]
         state = self._world().get(followed.stream)
         if isinstance(state, Ship):
             command, setup = state.check, state.setup
