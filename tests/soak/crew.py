@@ -35,8 +35,8 @@ YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 LOOK_S = 0.02
 LAST_LINES = 40
 
-# Runs of workers, their setups, and checks of pieces. A lead's script cannot tell where it was cut off.
-KILLABLE = re.compile(r"check-p-.*|s-\d+-t\d+(-setup.*)?")
+# Checks, setups and workers' turns. A lead's script cannot tell where it was cut off.
+KILLABLE = re.compile(r"check-.*|s-\d+-t\d+(-setup.*)?")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Crew:
         def shown() -> bool:
             return bool(self.ships()) and not self.waiting()
 
-        while not (is_over(self.world.states()) and shown()):
+        while not (is_over(self.world.states()) and shown()):  # noqa: ASYNC110 - another process tells
             await asyncio.sleep(LOOK_S * 5)
 
     def ships(self) -> list[Message]:
