@@ -10,16 +10,18 @@ engine/node/serve.py calls this; engine/node/runner.py is what is started.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
+import queue
 import re
 import shutil
 import subprocess
 import sys
 import time
-from typing import Any
+from typing import Any, Callable
 
-from engine.node import fence, folder
+from engine.node import fence, folder, zygote
 from engine.node.link import PROTOCOL, Refusal
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -45,6 +47,8 @@ class Runs:
         self.probe = probe
         self._code = code_folder()
         self._started: dict[str, subprocess.Popen[bytes]] = {}
+        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()  # forked ones, told by a thread
+        self.told: Callable[[], None] = lambda: None  # called in that thread: `reap` has news
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
 
     def path(self, run: object) -> str:
@@ -119,29 +123,48 @@ class Runs:
         return folder.alive(path) or os.path.exists(os.path.join(path, "out.jsonl"))
 
     def _spawn(self, run: str, path: str, lock: int, secrets: dict[str, str]) -> None:
-        """Start the runner. (The place for a runner forked from a small process of ours, later.)"""
+        """Start the runner: forked where that can be had, else by an interpreter of its own."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         said = os.open(os.path.join(path, "runner.err"), flags, 0o600)
+        given, give = os.pipe()
         try:
-            runner = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _BEGIN, self._code, path, str(lock)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                cwd="/",
-                env={k: v for k, v in os.environ.items() if not k.startswith("QUARTERDECK_")},
-                start_new_session=True,
-                pass_fds=[lock],
-            )
+            if not self._fork(run, path, (given, said, lock)):
+                self._started[run] = self._begin(path, (given, said, lock))
         finally:
             os.close(said)
-        self._started[run] = runner
-        try:
-            assert runner.stdin is not None
-            with runner.stdin as stdin:
+            os.close(given)
+            with contextlib.suppress(BrokenPipeError), open(give, "wb") as stdin:
+                # Should it be gone already, its lock says so.
                 stdin.write(json.dumps(secrets).encode("ascii") if secrets else b"")
-        except BrokenPipeError:  # it is gone already; its lock says so
-            return
+
+    def _fork(self, run: str, path: str, handles: tuple[int, int, int]) -> bool:
+        forks = zygote.ready()
+        if forks is None:
+            return False
+
+        def on_end(code: int) -> None:
+            self._ended.put(run)
+            self.told()
+
+        given, said, lock = handles
+        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            return forks.fork(zygote.RUNNER, [path], (given, null, said, lock), on_end)
+        finally:
+            os.close(null)
+
+    def _begin(self, path: str, handles: tuple[int, int, int]) -> subprocess.Popen[bytes]:
+        given, said, lock = handles
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _BEGIN, self._code, path, str(lock)],
+            stdin=given,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            cwd="/",
+            env={k: v for k, v in os.environ.items() if not k.startswith("QUARTERDECK_")},
+            start_new_session=True,
+            pass_fds=[lock],
+        )
 
     # ---- while it runs
 
@@ -247,6 +270,8 @@ class Runs:
         gone = [run for run, runner in self._started.items() if runner.poll() is not None]
         for run in gone:
             del self._started[run]
+        while not self._ended.empty():
+            gone.append(self._ended.get())
         return gone
 
 

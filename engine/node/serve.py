@@ -27,7 +27,7 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, NoReturn, TypeVar, Union
 
-from engine.node import fence, login, runs, title, trees
+from engine.node import fence, login, runs, title, trees, zygote
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -153,6 +153,11 @@ class Node:
         """Answer until the link ends."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGCHLD, self._reap)
+
+        def told() -> None:
+            loop.call_soon_threadsafe(self._reap)
+
+        self._runs.told = told
         self._spawn(self._yield_to_newer())
         while (messages := await self._channel.receive()) is not None:
             for message in messages:
@@ -374,4 +379,5 @@ def main(home: str) -> None:
     os.umask(0o077)
     home = os.path.realpath(home)
     os.makedirs(home, mode=0o700, exist_ok=True)
+    zygote.start(runs.code_folder())
     asyncio.run(_serve(home))

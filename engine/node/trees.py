@@ -15,22 +15,21 @@ be started by a main thread, hence the small process between (`main` below). The
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
+import queue
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import uuid
 from collections.abc import Sequence
-from typing import Callable
+from typing import IO, Callable
 
-from engine.node import copies, fence
+from engine.node import copies, fence, zygote
 from engine.node.copies import Fields
 
 DIRTY_SHOWN = 20
@@ -93,27 +92,67 @@ def fenced_git(
         "view": vars(view),
         "probe": vars(probe()),
         "limit_s": limit_s,
-        "asker": os.getpid(),
+        "mark": f"tree-{uuid.uuid4().hex}",
     }
     with tempfile.TemporaryFile() as errors:
-        with subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _BEGIN, _CODE, "fenced"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(json.dumps(asked).encode())
-            process.stdin.close()
-            out = process.stdout.read(_KEPT)
-            if len(out) == _KEPT:
-                process.terminate()
-            process.stdout.close()
+        code, out = _asked(asked, errors)
         errors.seek(0)
         words = copies.text(errors.read(64 * 1024)).strip()
-    return copies.Said(process.returncode, out, words)
+    return copies.Said(code, out, words)
+
+
+def _asked(asked: Fields, errors: IO[bytes]) -> tuple[int, bytes]:
+    """Have `_fenced` done by a process of its own, a forked one where that can be had."""
+    forks = zygote.ready()
+    done = _by_fork(forks, asked, errors) if forks is not None else None
+    return _by_interpreter(asked, errors) if done is None else done
+
+
+def _by_fork(forks: zygote.Zygote, asked: Fields, errors: IO[bytes]) -> tuple[int, bytes] | None:
+    given, give = os.pipe()
+    take, taken = os.pipe()
+    ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def on_end(code: int) -> None:
+        if code < 0:  # killed: what it leaves, where no fence ended with it, holds our output open
+            fence.kill_marked(asked["mark"])
+        ended.put(code)
+
+    try:
+        theirs = (given, taken, errors.fileno())
+        forked = forks.fork(zygote.SCRIPT, ["fenced"], theirs, on_end)
+    finally:
+        os.close(given)
+        os.close(taken)
+    with open(give, "wb") as stdin, open(take, "rb") as stdout:
+        if not forked:
+            return None
+        try:
+            stdin.write(json.dumps({**asked, "asker": forks.pid}).encode())
+            stdin.close()
+        except BrokenPipeError:
+            pass  # it has ended: its code tells
+        out = stdout.read(_KEPT)
+    return ended.get(), out
+
+
+def _by_interpreter(asked: Fields, errors: IO[bytes]) -> tuple[int, bytes]:
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _BEGIN, _CODE, "fenced"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({**asked, "asker": os.getpid()}).encode())
+        process.stdin.close()
+        out = process.stdout.read(_KEPT)
+        if len(out) == _KEPT:
+            process.terminate()
+        process.stdout.close()
+    return process.returncode, out
 
 
 def _in(view: fence.View, script: str, *args: str) -> bytes:
@@ -643,8 +682,9 @@ def _fenced() -> int:
         name: tuple(value) if isinstance(value, list) else value
         for name, value in asked["view"].items()
     }
-    environment = _environment()
-    _end_with(asked["asker"])
+    environment = {**_environment(), fence.MARK: asked["mark"]}
+    if not zygote.end_with(asked["asker"]):  # the node has gone: the next one is at work here
+        return 1
     fence.harden()
     try:
         child = fence.launch(
@@ -668,15 +708,6 @@ def _fenced() -> int:
         sys.stderr.write("it took too long, or its fence did not stand\n")
         return 124
     return end.code
-
-
-def _end_with(asker: int) -> None:
-    """Have the kernel end us with the node: the next one must find nobody at work in its trees."""
-    if sys.platform != "linux":
-        return
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != asker:
-        sys.exit("the node has gone")
 
 
 def main(argv: Sequence[str]) -> None:
