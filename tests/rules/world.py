@@ -2,17 +2,20 @@
 
 `World.post` decides one event and everything that follows from it by `Tell`; what is owed to the
 outside is kept in `owed`, for a test to look at and to answer. Tells due later wait in `later` until
-`pass_time`. The real loop does the same with a ledger under it (engine/loop.py).
+`pass_time`. The real loop does the same with a ledger under it (engine/loop.py). Neighbour:
+outside.py answers at random.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from engine.board import cards
+from engine.errors import Refused
 from engine.rules import ask, fleet, goal, landing, project, session, ship
 from engine.rules.effects import AnyEffect, Say, StartRun, Tell
 from engine.rules.events import (
@@ -45,34 +48,67 @@ RULES: dict[str, Any] = {
 E = TypeVar("E", bound=AnyEffect)
 
 
-class World:
-    """Every stream's state, and what is owed to the outside."""
+class Happened(NamedTuple):
+    """One decided event, and what followed from it."""
 
-    def __init__(self) -> None:
+    stream: str
+    event: AnyEvent
+    effects: tuple[AnyEffect, ...]
+
+
+class World:
+    """Every stream's state, and what is owed to the outside.
+
+    patient   what a stream tells another stays on its way until `deliver`, as in the real loop
+    """
+
+    def __init__(self, *, patient: bool = False) -> None:
         self.states: dict[str, Any] = {}
         self.owed: list[tuple[str, AnyEffect]] = []
         self.later: list[tuple[float, str, Tell]] = []
+        self.told: dict[str, deque[Tell]] = {}
         self.said: list[Say] = []
+        self.history: list[Happened] = []
         self.now = 1000.0
+        self.patient = patient
 
     def post(self, stream: str, event: AnyEvent) -> None:
-        todo = deque([(stream, event)])
-        while todo:
-            to, what = todo.popleft()
-            kind, _, name = to.partition("/")
-            rule = RULES[kind]
-            state = self.states.get(to) or rule.begin(name)
-            stamped = replace(what, at=self.now) if not what.at else what
-            self.states[to], effects = rule.decide(state, stamped)
-            for effect in effects:
-                if isinstance(effect, Tell) and effect.due_at > self.now:
-                    self.later.append((effect.due_at, to, effect))
-                elif isinstance(effect, Tell):
-                    todo.append((effect.stream, effect.event))
-                elif isinstance(effect, Say):
-                    self.said.append(effect)
-                else:
-                    self.owed.append((to, effect))
+        """Decide an event, and all that follows from it on the spot; Refused as the rule says."""
+        self._decide(stream, event)
+        if not self.patient:
+            self.settle()
+
+    def settle(self) -> None:
+        """Deliver all that is on its way, oldest first."""
+        while self.told:
+            self.deliver(next(iter(self.told)))
+
+    def deliver(self, sender: str) -> None:
+        """Deliver what a stream said first; what is told cannot be refused, only logged."""
+        lane = self.told[sender]
+        tell = lane.popleft()
+        del self.told[sender]
+        if lane:
+            self.told[sender] = lane  # its turn comes again behind the others'
+        with suppress(Refused):
+            self._decide(tell.stream, tell.event)
+
+    def _decide(self, stream: str, event: AnyEvent) -> None:
+        kind, _, name = stream.partition("/")
+        rule = RULES[kind]
+        state = self.states.get(stream) or rule.begin(name)
+        stamped = event if event.at else replace(event, at=self.now)
+        self.states[stream], effects = rule.decide(state, stamped)
+        self.history.append(Happened(stream, stamped, effects))
+        for effect in effects:
+            if isinstance(effect, Tell) and effect.due_at > self.now:
+                self.later.append((effect.due_at, stream, effect))
+            elif isinstance(effect, Tell):
+                self.told.setdefault(stream, deque()).append(effect)
+            elif isinstance(effect, Say):
+                self.said.append(effect)
+            else:
+                self.owed.append((stream, effect))
 
     def pass_time(self, seconds: float) -> None:
         """Let time go by, and what was due in it happen."""
@@ -81,7 +117,8 @@ class World:
             first = due[0]
             self.later.remove(first)
             self.now = max(self.now, first[0])
-            self.post(first[2].stream, first[2].event)
+            with suppress(Refused):
+                self.post(first[2].stream, first[2].event)
         self.now = until
 
     def take(self, kind: type[E]) -> E:

@@ -1,0 +1,896 @@
+"""An outside that does what outsides do, in any order: agents, git, checks, clocks and the owner.
+
+`Outside(world).step(n)` takes the move a number picks among those that are possible just then. Runs
+end well, badly, cut off or at a limit; merges conflict, heads move, checks go red or cannot be run;
+orders are given up; the owner taps whatever a card offers, twice too; facts come late and again. What
+streams tell each other is on its way until a move delivers it, as in the real loop. `rest` lets the
+outside be kind and time pass until nothing is left to do.
+
+`broken_promises` judges what happened, `unreasoned_waits` what is seen. Neighbours: world.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine import board
+from engine.errors import Refused
+from engine.rules import landing as landing_rule
+from engine.rules import ship as ship_rule
+from engine.rules.effects import (
+    AnyEffect,
+    Check,
+    CloseRun,
+    Collect,
+    Judge,
+    Land,
+    Merge,
+    Push,
+    ReadBase,
+    ReplyDesk,
+    StartRun,
+    TakeRemote,
+    Tell,
+    Watch,
+)
+from engine.rules.events import (
+    Answered,
+    AnyEvent,
+    AskRaised,
+    AskSettled,
+    BaseChecked,
+    BaseRead,
+    Checked,
+    CommandDecided,
+    GaveUp,
+    GoalDropped,
+    GoalOpened,
+    GoalResumed,
+    GoalStopped,
+    HeldAll,
+    Landed,
+    LandingCalled,
+    LimitReached,
+    MachineSeen,
+    Merged,
+    PieceCollected,
+    PieceLanded,
+    PieceRetried,
+    PieceStopped,
+    PlanDiscarded,
+    PlanProposed,
+    PlanStarted,
+    ProjectAdded,
+    Prompted,
+    PushDone,
+    RequestWithdrawn,
+    ReviewCorrected,
+    ReviewJudged,
+    ReviewPut,
+    RunExited,
+    RunQuiet,
+    RunRefused,
+    RunStarted,
+    SessionNamed,
+    ShipCalled,
+    ShipCancelled,
+    ShipChecked,
+    ShipOpened,
+    ShipProceeded,
+    ShipPushed,
+    ShipTaken,
+    TurnEnded,
+    TurnInterrupted,
+    WorkerDone,
+    WorkerMessaged,
+)
+from engine.rules.goal_state import Goal, PlanStage
+from engine.rules.plan import MAX_ATTEMPTS
+from engine.rules.plan import Stage as PieceStage
+from engine.rules.session import Session, Stage
+from engine.rules.words import (
+    AskKind,
+    CheckVerdict,
+    Collected,
+    Decision,
+    PieceDraft,
+    Question,
+    Role,
+    Stats,
+    TurnError,
+)
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    CommandCard,
+    FailureCard,
+    PermissionCard,
+    PlanCard,
+    QuestionCard,
+    ReviewCard,
+    SessionCard,
+    ShipCard,
+    WorkerCard,
+)
+from tests.rules.world import ACCOUNT, CHECK, Happened, World, draft
+
+Move = Callable[[], None]
+
+PASSED = CheckVerdict(passed=True, summary="passed")
+RED = CheckVerdict(passed=False, summary="exit 1", report="1 failed")
+UNJUDGED = CheckVerdict(passed=False, ran=False, failure="killed")
+VERDICTS = (PASSED, RED, UNJUDGED)
+ENDS = (
+    TurnError.NONE,
+    TurnError.AGENT,
+    TurnError.API,
+    TurnError.LIMIT,
+    TurnError.LOGIN,
+    TurnError.RESUME,
+)
+# Facts that may come late and again; what an effect led to comes once, with the effect's end.
+REPEATED = (
+    RunStarted
+    | RunExited
+    | RunRefused
+    | TurnEnded
+    | SessionNamed
+    | LimitReached
+    | Merged
+    | Checked
+    | Landed
+    | ShipChecked
+    | ReviewJudged
+    | BaseRead
+    | BaseChecked
+)
+TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
+    (PlanCard, "start"): lambda card: PlanStarted(plan=card),
+    (PlanCard, "discard"): lambda card: PlanDiscarded(plan=card),
+    (ReviewCard, "ship"): lambda card: ShipCalled(review=card),
+    (ReviewCard, "correct"): lambda card: ReviewCorrected(review=card, text="Not so"),
+    (ReviewCard, "drop"): lambda _: GoalDropped(),
+    (ShipCard, "proceed"): lambda _: ShipProceeded(),
+    (ShipCard, "push"): lambda _: ShipPushed(),
+    (ShipCard, "cancel"): lambda _: ShipCancelled(),
+    (SessionCard, "interrupt"): lambda _: TurnInterrupted(),
+    (SessionCard, "stop"): lambda _: GoalStopped(),
+    (SessionCard, "resume"): lambda _: GoalResumed(),
+    (SessionCard, "drop"): lambda _: GoalDropped(),
+    (FailureCard, "stop"): lambda _: GoalStopped(),
+    (FailureCard, "retry"): lambda _: GoalResumed(),
+    (WorkerCard, "interrupt"): lambda _: TurnInterrupted(),
+    (WorkerCard, "stop"): lambda card: PieceStopped(piece=card),
+    (WorkerCard, "retry"): lambda card: PieceRetried(piece=card),
+    (PermissionCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
+    (PermissionCard, "deny"): lambda _: Answered(decision=Decision.DENY),
+    (CommandCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
+    (CommandCard, "not_this"): lambda _: Answered(decision=Decision.DENY),
+    (ApproachCard, "approve"): lambda _: Answered(decision=Decision.APPROVE),
+    (ApproachCard, "send_back"): lambda _: Answered(decision=Decision.SEND_BACK, text="Not so"),
+    (QuestionCard, "option-0"): lambda _: Answered(decision=Decision.ANSWER, text="Euro"),
+    (QuestionCard, "answer"): lambda _: Answered(decision=Decision.ANSWER, text="Both"),
+}
+
+FORWARD = {
+    *("start", "allow", "approve", "option-0", "answer", "retry", "resume", "correct"),
+    *("ship", "proceed", "push"),
+}
+
+
+def silent(_run: str) -> str:
+    """No agent says what it does."""
+    return ""
+
+
+class Outside:
+    """Everything the rules do not decide."""
+
+    def __init__(
+        self, *, goals: int = 1, check: bool = True, go: str = "ask", drops: bool = False
+    ) -> None:
+        self._drops = drops
+        self.world = World(patient=True)
+        self.commands = (CHECK,) if check else ()
+        self.alive: dict[str, StartRun] = {}
+        self.ended: set[str] = set()  # runs whose agent said so
+        self.named: set[str] = set()
+        self.unseen: set[str] = set()  # alive, though the order to start them was given up
+        self.requests: dict[str, list[str]] = {}  # open, by run
+        self.checks: list[tuple[str, Check]] = []
+        self.judging: list[Judge] = []
+        self.heads: dict[str, str] = {}  # of lead branches, in the hub
+        self.remote = "b0"
+        self.calls: list[str] = []
+        self.taps: list[tuple[str, AnyEvent]] = []
+        self.asked: set[str] = set()
+        self._number = 0
+        self.world.post("fleet", MachineSeen(machine="here", fenced=True, fence="fenced"))
+        self.world.post(
+            "project/shop", ProjectAdded(source="/shop", push_url="/shop.git", base="main")
+        )
+        for n in range(1, goals + 1):
+            opened = GoalOpened(
+                project="shop",
+                text="Add orders",
+                session=f"s-{n * 100}",
+                base="main",
+                account=ACCOUNT,
+                go=go,
+            )
+            self.world.post(f"goal/g-{n}", opened)
+            self.heads[f"g-{n}"] = "b0"
+
+    # ------------------------------------------------------------ moves
+
+    def step(self, number: int) -> None:
+        """Take one of the possible moves: the smaller the number, the more usual the move."""
+        offered = [(weight, moves) for weight, moves in self._offers() if moves]
+        drawn = number % sum(weight for weight, _ in offered)
+        for weight, moves in offered:
+            if drawn < weight:
+                moves[number // 100 % len(moves)]()
+                break
+            drawn -= weight
+        if number % 4:
+            self.world.settle()  # else what was told is still on its way when the next thing happens
+
+    def _offers(self) -> Iterator[tuple[int, list[Move]]]:
+        """All that may happen next, by kind; without weights nothing would ever get far."""
+        orders = list(self._orders())
+        verdicts = list(self._verdicts())
+        taps = list(self._taps())
+        yield 30, [self._delivery(sender) for sender in self.world.told]
+        yield 20, [ways[0] for ways in orders]
+        yield 12, [move for run in self.seen for move in self._usual(run)]
+        yield 6, [ways[0] for ways in verdicts]
+        yield 8, [move for verb, move in taps if verb in FORWARD]
+        yield 4, [move for ways in orders for move in ways[1:]]
+        yield 4, [move for run in self.seen for move in self._unusual(run)]
+        yield 2, [move for ways in verdicts for move in ways[1:]]
+        yield 2, [move for verb, move in taps if verb not in FORWARD and verb != "drop"]
+        yield 2, list(self._lines())
+        yield 2, [self._time(30.0), self._time(1000.0), self._time(4000.0)]
+        yield 2, [self._again, self._tap_again]
+        yield 1, [*map(self._head_moves, self.heads), self._remote_moves, self._hold_all]
+        yield 1, [move for verb, move in taps if verb == "drop" and self._drops]
+
+    @property
+    def seen(self) -> list[str]:
+        return [run for run in self.alive if run not in self.unseen]
+
+    def next(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _try(self, stream: str, event: AnyEvent) -> Move:
+        """A request: the rule may say no."""
+
+        def move() -> None:
+            with suppress(Refused):
+                self.world.post(stream, event)
+
+        return move
+
+    def _delivery(self, sender: str) -> Move:
+        return lambda: self.world.deliver(sender)
+
+    def _time(self, seconds: float) -> Move:
+        return lambda: self.world.pass_time(seconds)
+
+    def _again(self) -> None:
+        """A fact comes once more."""
+        past = [item for item in self.world.history if isinstance(item.event, REPEATED)]
+        if past:
+            item = past[len(self.world.history) % len(past)]
+            self.world.post(item.stream, item.event)
+
+    def _tap_again(self) -> None:
+        if self.taps:
+            self._try(*self.taps[-1 - self._number % min(3, len(self.taps))])()
+
+    def _hold_all(self) -> None:
+        self.world.post("fleet", HeldAll(held=not self.world.states["fleet"].held))
+
+    def _head_moves(self, goal: str) -> Move:
+        def move() -> None:
+            self.heads[goal] = f"doc{self.next()}"
+
+        return move
+
+    def _remote_moves(self) -> None:
+        self.remote = f"r{self.next()}"
+
+    # ------------------------------------------------------------ what is owed
+
+    def _orders(self) -> Iterator[list[Move]]:
+        """A stream's orders are carried out one at a time, in order; for each the ways it may go."""
+        begun = set()
+        for stream, effect in self.world.owed:
+            if effect.due_at > self.world.now or stream in begun:
+                continue
+            begun.add(stream)
+            item = (stream, effect)
+            yield [self._carried_out(item, act) for act in self._ways(stream, effect)]
+
+    def _carried_out(self, item: tuple[str, AnyEffect], act: Move) -> Move:
+        def move() -> None:
+            self.world.owed.remove(item)
+            act()
+
+        return move
+
+    def _ways(self, stream: str, effect: AnyEffect) -> Iterator[Move]:
+        """How an order may go, the best first."""
+        post = self.world.post
+        goal = getattr(effect, "goal", "")
+        match effect:
+            case StartRun(run=run):
+                yield lambda: self._start(stream, effect)
+                yield lambda: post(stream, RunRefused(run=run, why="no such agent"))
+            case CloseRun(run=run):
+                yield lambda: self._close(run)
+            case Watch(run=run):
+                yield lambda: post(stream, RunQuiet(run=run, silent_s=0.0))
+                yield lambda: post(stream, RunQuiet(run=run, silent_s=3600.0))
+            case ReadBase():
+                asks = tuple(f"a-{self.next()}" for _ in self.commands)
+                read = BaseRead(
+                    base_commit="b0",
+                    branch=f"quarterdeck/{goal}",
+                    commands=self.commands,
+                    asks=asks,
+                )
+                yield lambda: post(stream, read)
+            case Collect(piece=piece):
+                head = f"c{self.next()}"
+                for found in (
+                    Collected(head=head, commits=1),
+                    Collected(head=head, commits=1),
+                    Collected(head="b0"),
+                    Collected(head=head, commits=1, dirty=("a.py",)),
+                    Collected(failure="no such branch"),
+                ):
+                    yield lambda found=found: post(  # type: ignore[misc]
+                        stream, PieceCollected(piece=piece, found=found)
+                    )
+            case Merge(piece=piece, commit=commit):
+                onto = self.heads[goal]
+                yield lambda: post(
+                    stream, Merged(piece=piece, commit=f"{onto}+{commit}", onto=onto)
+                )
+                yield lambda: post(
+                    stream,
+                    Merged(piece=piece, commit="", onto=onto, failure="conflict", conflict=True),
+                )
+            case Land():
+                yield lambda: self._land(effect)
+            case TakeRemote(base_commit=base_commit, head=head):
+                moved = self.remote != base_commit
+                taken = ShipTaken(
+                    remote_head=self.remote,
+                    commit=f"{self.remote}+{head}" if moved else head,
+                    moved=moved,
+                )
+                yield lambda: post(stream, taken)
+                yield lambda: post(stream, ShipTaken(remote_head="", commit="", failure="away"))
+            case Push():
+                yield lambda: self._push(stream, effect)
+                no = PushDone(commit=effect.commit, where="", landed=False, words="protected")
+                yield lambda: post(stream, no)
+            case Check():
+                yield lambda: self.checks.append((stream, effect))
+            case Judge():
+                yield lambda: self.judging.append(effect)
+            case _:
+                yield lambda: None
+        about = next((v for k in ("run", "piece", "review") if (v := getattr(effect, k, ""))), "")
+        gave_up = GaveUp(effect=type(effect).__name__, why="it did not answer", about=about)
+        if isinstance(effect, StartRun):
+            # It may have got there all the same.
+            yield lambda: self._start_unseen(stream, effect, gave_up)
+        # Given up after an hour without an answer: a second hour just then is left out.
+        if not isinstance(effect, Push) and getattr(effect, "run", "") not in self.unseen:
+            yield lambda: post(stream, gave_up)
+
+    def _start(self, stream: str, effect: StartRun) -> None:
+        self._live(effect)
+        self.world.post(stream, RunStarted(run=effect.run))
+
+    def _start_unseen(self, stream: str, effect: StartRun, gave_up: GaveUp) -> None:
+        self._live(effect)
+        self.unseen.add(effect.run)
+        self.world.post(stream, gave_up)
+
+    def _live(self, effect: StartRun) -> None:
+        beside = [run for run, start in self.alive.items() if start.session == effect.session]
+        assert not beside, f"{effect.run} starts beside {beside}"
+        self.alive[effect.run] = effect
+
+    def _close(self, run: str) -> None:
+        """Asked to end: an agent does, and its process with it."""
+        if run in self.alive:
+            self._exit(run, "asked to")
+        self.checks = [
+            (stream, check) for stream, check in self.checks if check.run != run
+        ]  # a check that is ended says nothing any more that anybody waits for
+
+    def _land(self, effect: Land) -> None:
+        moved = self.heads[effect.goal] != effect.onto
+        if not moved:
+            self.heads[effect.goal] = effect.commit
+        landed = Landed(
+            piece=effect.piece,
+            commit=effect.commit,
+            head=self.heads[effect.goal],
+            moved=moved,
+        )
+        self.world.post(f"landing/{effect.goal}", landed)
+
+    def _push(self, stream: str, effect: Push) -> None:
+        landed = self.remote == effect.expected
+        if landed:
+            self.remote = effect.commit
+        done = PushDone(commit=effect.commit, where="main", landed=landed, moved=not landed)
+        self.world.post(stream, done)
+
+    def _verdicts(self) -> Iterator[list[Move]]:
+        for stream, check in self.checks:
+            yield [partial(self._judge_check, stream, check, verdict) for verdict in VERDICTS]
+        for judge in self.judging:
+            yield [partial(self._judge_review, judge, verdict) for verdict in VERDICTS]
+
+    def _judge_check(self, stream: str, check: Check, verdict: CheckVerdict) -> None:
+        self.checks.remove((stream, check))
+        event: AnyEvent
+        if stream.startswith("landing/"):
+            event = Checked(piece=check.about, commit=check.commit, verdict=verdict)
+        elif stream.startswith("ship/"):
+            event = ShipChecked(commit=check.commit, verdict=verdict)
+        else:
+            event = BaseChecked(verdict=verdict)
+        self.world.post(stream, event)
+
+    def _judge_review(self, judge: Judge, verdict: CheckVerdict) -> None:
+        self.judging.remove(judge)
+        judged = ReviewJudged(
+            review=judge.review, head=judge.head, stats=Stats(1, 1, 1, 1), verdict=verdict
+        )
+        self.world.post(f"goal/{judge.goal}", judged)
+
+    # ------------------------------------------------------------ agents
+
+    def _usual(self, run: str) -> Iterator[Move]:
+        """What an agent does if all goes well."""
+        start = self.alive[run]
+        goal = self.world.states[f"goal/{start.goal}"]
+        if run in self.ended:
+            yield partial(self._exit, run, "")
+        elif run not in self.named:
+            yield partial(self.name, run)
+        elif self.waits(run):
+            return
+        elif start.role is Role.LEAD and goal.plan_stage is PlanStage.NONE:
+            yield self._propose(start, draft("One"))
+            yield self._propose(start, draft("One"), draft("Two", 1))
+        elif start.role is Role.LEAD and not goal.at_work and goal.head != goal.base_commit:
+            yield self._put(start)
+            yield partial(self.end, run, TurnError.NONE)
+        else:
+            yield partial(self.end, run, TurnError.NONE)
+
+    def _unusual(self, run: str) -> Iterator[Move]:
+        start = self.alive[run]
+        yield partial(self._exit, run, "cut off")
+        if run in self.ended:
+            return
+        yield from (partial(self.end, run, kind) for kind in ENDS)
+        if run not in self.named:
+            return
+        yield from (self._ask(run, kind) for kind in (AskKind.PERMISSION, AskKind.QUESTION))
+        for request in self.requests.get(run, []):
+            withdrawn = RequestWithdrawn(run=run, request=request)
+            yield partial(self.world.post, f"session/{start.session}", withdrawn)
+        yield from self._calls_of(start)
+
+    def name(self, run: str) -> None:
+        start = self.alive[run]
+        self.named.add(run)
+        named = SessionNamed(run=run, agent_session=start.agent_session)
+        self.world.post(f"session/{start.session}", named)
+
+    def end(self, run: str, kind: TurnError) -> None:
+        start = self.alive[run]
+        self.ended.add(run)
+        if kind is TurnError.LIMIT:
+            limit = LimitReached(run=run, resets_at=self.world.now + 1800)
+            self.world.post(f"session/{start.session}", limit)
+        error = "" if kind is TurnError.NONE else f"it failed: {kind}"
+        over = TurnEnded(run=run, text="Done.", error=error, kind=kind, cost_usd=0.01)
+        self.world.post(f"session/{start.session}", over)
+
+    def _exit(self, run: str, why: str) -> None:
+        start = self.alive.pop(run)
+        self.world.post(f"session/{start.session}", RunExited(run=run, why=why))
+
+    def _call(self, run: str) -> str:
+        call = f"{run}#{self.next()}"
+        self.calls.append(call)
+        return call
+
+    def _ask(self, run: str, kind: AskKind) -> Move:
+        def move() -> None:
+            held = kind is AskKind.PERMISSION
+            request = f"req-{self.next()}" if held else ""
+            if held:
+                self.requests.setdefault(run, []).append(request)
+            asked = AskRaised(
+                run=run,
+                ask=f"a-{self.next()}",
+                request=request,
+                kind=kind,
+                title="Which?",
+                detail="Which?",
+                tool="Bash" if held else "",
+                questions=() if held else (Question("Which?", options=("Euro", "Pound")),),
+                call="" if held else self._call(run),
+            )
+            self.world.post(f"session/{self.alive[run].session}", asked)
+
+        return move
+
+    def _propose(self, start: StartRun, *drafts: PieceDraft) -> Move:
+        def move() -> None:
+            proposed = PlanProposed(
+                plan=f"pl-{self.next()}",
+                summary="Do it",
+                pieces=drafts,
+                call=self._call(start.run),
+                piece_ids=tuple(f"p-{self.next()}" for _ in drafts),
+                session_ids=tuple(f"s-{self.next() + 1000}" for _ in drafts),
+            )
+            self.world.post(f"goal/{start.goal}", proposed)
+
+        return move
+
+    def _put(self, start: StartRun) -> Move:
+        def move() -> None:
+            review, ship = f"r-{self.next()}", f"sh-{self.next()}"
+            call = self._call(start.run)
+            put = ReviewPut(review=review, ship=ship, summary="Done", call=call)
+            self.world.post(f"goal/{start.goal}", put)
+
+        return move
+
+    def _calls_of(self, start: StartRun) -> Iterator[Move]:
+        """What may be called by the desk at any time, sense or not."""
+
+        def call(event: AnyEvent) -> Move:
+            def move() -> None:
+                said: Any = replace(event, call=self._call(start.run))
+                self.world.post(f"goal/{start.goal}", said)
+
+            return move
+
+        if start.role is Role.WORKER:
+            yield call(WorkerDone(session=start.session, summary="Built"))
+            return
+        yield self._propose(start, draft("One"), draft("Two"))
+        yield call(PlanStarted(plan="", by="lead"))
+        yield self._put(start)
+        yield call(WorkerMessaged(piece="1", text="Hurry"))
+        for number in ("1", "2"):
+            yield call(PieceRetried(piece=number, model="strong"))
+            yield call(PieceStopped(piece=number))
+
+    # ------------------------------------------------------------ the owner
+
+    def _taps(self) -> Iterator[tuple[str, Move]]:
+        for card in board.everything(self.world.states, silent):
+            for verb in card.buttons:
+                if (kind := (type(card), verb)) in TAPS:
+                    yield verb, self._tap(card, TAPS[kind](card.id))
+
+    def _lines(self) -> Iterator[Move]:
+        for stream, state in self.world.states.items():
+            if isinstance(state, Session) and state.stage is not Stage.NEW and not state.final:
+                yield self._try(stream, Prompted(text=f"Line {self.next()}", source="owner"))
+
+    def _tap(self, card: AnyCard, event: AnyEvent) -> Move:
+        stream = f"goal/{card.goal}"
+        match card, event:
+            case ShipCard(), _:
+                stream = f"ship/{card.goal}"
+            case SessionCard(), TurnInterrupted():
+                stream = f"session/{self.world.states[stream].session}"
+            case WorkerCard(), TurnInterrupted():
+                pieces = (*self.world.states[stream].pieces, *self.world.states[stream].earlier)
+                stream = next(f"session/{p.session}" for p in pieces if p.id == card.id)
+            case QuestionCard(), Answered():
+                stream, event = f"ask/{card.id}", replace(event, index=len(card.answers))
+            case _, Answered():
+                stream = f"ask/{card.id}"
+
+        def move() -> None:
+            self.taps.append((stream, event))
+            self._try(stream, event)()
+
+        return move
+
+    # ------------------------------------------------------------ the end of it
+
+    def rest(self, limit: int = 2000) -> None:
+        """Let all go well until nothing is left to do, as far as that is nobody's decision."""
+        for _ in range(limit):
+            if not self._kindly():
+                return
+        raise AssertionError(f"it never comes to rest: {self.world.names()}, {self.alive.keys()}")
+
+    def _kindly(self) -> bool:
+        world = self.world
+        if world.told:
+            world.deliver(next(iter(world.told)))
+        elif ways := next(self._orders(), None):
+            ways[0]()
+        elif self.checks:
+            self._judge_check(*self.checks[0], PASSED)
+        elif self.judging:
+            self._judge_review(self.judging[0], PASSED)
+        elif run := next((run for run in self.seen if run in self.ended), ""):
+            self._exit(run, "")
+        elif run := next((run for run in self.seen if not self.waits(run)), ""):
+            self.end(run, TurnError.NONE)
+        elif world.states["fleet"].held:
+            world.post("fleet", HeldAll(held=False))
+        elif due := [due for due, _, _ in world.later] + [
+            effect.due_at for _, effect in world.owed if effect.due_at > world.now
+        ]:
+            world.pass_time(min(due) - world.now)
+        else:
+            return False
+        return True
+
+    def waits(self, run: str) -> bool:
+        """A request of the run's is open: its agent does nothing else."""
+        session = self.world.states[f"session/{self.alive[run].session}"]
+        return any(ask.request and not ask.parked for ask in session.asks)
+
+
+# ---------------------------------------------------------------- what must never happen
+
+
+def broken_promises(outside: Outside) -> list[str]:
+    """Return what should never have happened, in the order it did."""
+    return [
+        *_two_writers(outside.world.history),
+        *_workers_before_the_go(outside.world.history),
+        *_unchecked(outside.world.history),
+        *_twice(outside),
+        *_too_many_attempts(outside.world),
+    ]
+
+
+def _two_writers(history: list[Happened]) -> Iterator[str]:
+    open_run: dict[str, str] = {}
+    for stream, event, effects in history:
+        session = stream.partition("/")[2]
+        match event:
+            case RunExited(run=run) | RunRefused(run=run) | GaveUp(effect="StartRun", about=run):
+                if open_run.get(session) == run:
+                    del open_run[session]
+        for effect in effects:
+            if isinstance(effect, StartRun):
+                if session in open_run:
+                    yield f"{effect.run} was started before {open_run[session]} was over"
+                open_run[session] = effect.run
+
+
+def _workers_before_the_go(history: list[Happened]) -> Iterator[str]:
+    """Believes nobody but the owner's own events, and the lead's where its goal's go allows it."""
+    plan_of: dict[str, str] = {}
+    proposed: dict[str, str] = {}
+    started: set[str] = set()
+    auto: set[str] = set()
+    correcting: set[str] = set()
+    for stream, event, effects in history:
+        match event:
+            case GoalOpened(go="auto"):
+                auto.add(stream)
+            case PlanProposed(plan=plan) if _said_yes(effects):
+                proposed[stream] = plan
+                plan_of |= dict.fromkeys(event.session_ids, plan)
+                if stream in correcting:
+                    started.add(plan)
+                    correcting.discard(stream)
+            case PlanStarted(by="owner", plan=plan):
+                started.add(plan)
+            case PlanStarted(by="lead") if _said_yes(effects) and stream in auto:
+                started.add(proposed.get(stream, ""))
+            case ReviewCorrected():
+                correcting.add(stream)
+            case ReviewPut() if _said_yes(effects):
+                correcting.discard(stream)
+        for effect in effects:
+            if not isinstance(effect, StartRun) or effect.role is Role.LEAD:
+                continue
+            if plan_of[effect.session] not in started:
+                yield f"{effect.run} was started before the owner's go"
+
+
+def _said_yes(effects: tuple[AnyEffect, ...]) -> bool:
+    return not any(isinstance(effect, ReplyDesk) and effect.is_error for effect in effects)
+
+
+def _unchecked(history: list[Happened]) -> Iterator[str]:
+    """What lands or is pushed is the very commit that passed, and Push was said to it."""
+    needed: set[str] = set()  # streams whose commits have to be checked
+    passed: set[tuple[str, str]] = set()
+    merged: dict[tuple[str, str], str] = {}
+    for stream, event, effects in history:
+        match event:
+            case (
+                Checked(commit=commit, verdict=verdict)
+                | ShipChecked(commit=commit, verdict=verdict)
+            ) if verdict.passed:
+                passed.add((stream, commit))
+            case LandingCalled(check=check) | ShipOpened(check=check) if check:
+                needed.add(stream)
+            case Merged(commit=commit, onto=onto):
+                merged[stream, commit] = onto
+        for effect in effects:
+            match effect:
+                case Land(commit=commit, onto=onto):
+                    if merged.get((stream, commit)) != onto:
+                        yield f"{commit} lands on {onto}, which it was not made for"
+                    if stream in needed and (stream, commit) not in passed:
+                        yield f"{commit} lands though its check did not pass"
+                case Push(commit=commit):
+                    if not isinstance(event, ShipPushed):
+                        yield f"{commit} is pushed by {type(event).__name__}"
+                    if stream in needed and (stream, commit) not in passed:
+                        yield f"{commit} is pushed though its check did not pass"
+
+
+def _twice(outside: Outside) -> Iterator[str]:
+    told = [
+        (stream, effect.event)
+        for stream, _, effects in outside.world.history
+        for effect in effects
+        if isinstance(effect, Tell)
+    ]
+    settled = Counter(s for s, event in told if isinstance(event, AskSettled | CommandDecided))
+    yield from (f"{stream} was decided {n} times" for stream, n in settled.items() if n > 1)
+    landed = Counter(event.piece for _, event in told if isinstance(event, PieceLanded))
+    yield from (f"{piece} landed {n} times" for piece, n in landed.items() if n > 1)
+    replies = Counter(
+        effect.call
+        for _, _, effects in outside.world.history
+        for effect in effects
+        if isinstance(effect, ReplyDesk)
+    )
+    for call in outside.calls:
+        if replies[call] != 1:
+            yield f"{call} was answered {replies[call]} times"
+    runs = Counter(
+        effect.run
+        for _, _, effects in outside.world.history
+        for effect in effects
+        if isinstance(effect, StartRun | Check)
+    )
+    yield from (f"{run} was ordered {n} times" for run, n in runs.items() if n > 1)
+
+
+def _too_many_attempts(world: World) -> Iterator[str]:
+    for state in world.states.values():
+        if isinstance(state, Goal):
+            yield from (
+                f"{piece.id} is at attempt {piece.attempt}"
+                for piece in (*state.pieces, *state.earlier)
+                if piece.attempt > MAX_ATTEMPTS
+            )
+
+
+# ---------------------------------------------------------------- what must always be seen
+
+
+def unreasoned_waits(world: World) -> list[str]:
+    """Return what waits without a reason on the board, or without a way out (promise 7).
+
+    To be asked when nothing is on its way between streams.
+    """
+    found: list[str] = []
+    for goal in board.goals(world.states):
+        if not goal.live:
+            continue
+        cards = {card.id: card for card in board.cards(world.states, goal.id, silent)}
+        seen = board.board(world.states, silent)
+        rows = [row for row in (*seen.now, *seen.running, *seen.next) if row.goal == goal.id]
+        if not rows:
+            found.append(f"{goal.id} ({goal.stage}) is nowhere on the board")
+        found += [f"{row.card} has an empty row" for row in rows if not row.text.strip()]
+        found += _of_sessions(world, goal, cards)
+    return found
+
+
+def _of_sessions(world: World, goal: Goal, cards: dict[str, AnyCard]) -> Iterator[str]:
+    lead = world.states.get(f"session/{goal.session}")
+    if isinstance(lead, Session):
+        yield from _of_session(lead, cards[goal.id])
+        if lead.stage is Stage.FAILED and not any(
+            isinstance(card, FailureCard) for card in cards.values()
+        ):
+            yield f"{lead.id} failed and no card says so"
+        if lead.stage is Stage.HELD and not goal.held:
+            yield f"{lead.id} is held in a goal that goes on"
+    for piece in goal.pieces:
+        worker = world.states.get(f"session/{piece.session}")
+        if not isinstance(worker, Session) or piece.stage in (
+            PieceStage.LANDED,
+            PieceStage.STOPPED,
+        ):
+            continue
+        card = cards[piece.id]
+        yield from _of_session(worker, card)
+        if piece.stage is PieceStage.WORKING and worker.stage is Stage.IDLE and not worker.asks:
+            yield f"{piece.id} is being worked on by nobody"
+        if (
+            piece.stage is PieceStage.WORKING
+            and worker.stage is Stage.FAILED
+            and not piece.again_at
+        ):
+            yield f"{piece.id} failed and nobody tries it again"
+        if worker.stage is Stage.GIVEN and piece.stage not in (
+            PieceStage.COLLECTING,
+            PieceStage.LANDING,
+        ):
+            yield f"{worker.id} waits for work on {piece.id} that nobody does"
+        if worker.stage is Stage.HELD and not goal.held:
+            yield f"{worker.id} is held in a goal that goes on"
+        failed = piece.stage in (PieceStage.FAILED, PieceStage.PAUSED) and not goal.held
+        if failed and "retry" not in card.buttons:
+            yield f"{piece.id} is {piece.stage} without Retry"
+
+
+def _of_session(session: Session, card: AnyCard) -> Iterator[str]:
+    assert isinstance(card, SessionCard | WorkerCard)
+    waiting = (Stage.WANTING, Stage.PARKED, Stage.HELD, Stage.FAILED)
+    if session.stage not in waiting or session.final:
+        return
+    if not card.waits or not all(wait.what and wait.why for wait in card.waits):
+        yield f"{session.id} ({session.stage}) waits without a reason: {card.waits}"
+    if not card.buttons and not any(wait.until or "/resume" in wait.what for wait in card.waits):
+        yield f"{session.id} ({session.stage}) waits without a way out"
+
+
+def unfinished(outside: Outside) -> list[str]:
+    """Return what should have ended once the outside was kind and time had passed."""
+    found: list[str] = []
+    for stream, state in outside.world.states.items():
+        match state:
+            case landing_rule.Landing(entries=entries) if entries:
+                found.append(f"{stream}: {entries[0].piece} is still {entries[0].stage}")
+            case ship_rule.Ship(stage=stage) if stage in (
+                ship_rule.Stage.TAKING,
+                ship_rule.Stage.CHECKING,
+                ship_rule.Stage.PUSHING,
+            ):
+                found.append(f"{stream} is still {stage}")
+            case Session(stage=stage) if state.live or stage in (Stage.WANTING, Stage.PARKED):
+                found.append(f"{stream} is still {stage}")
+            case Goal() if state.live:
+                found += [
+                    f"{piece.id} is still {piece.stage}"
+                    for piece in state.pieces
+                    if piece.stage in (PieceStage.COLLECTING, PieceStage.LANDING)
+                ]
+                if state.plan_stage is PlanStage.PROPOSED and state.correcting:
+                    found.append(f"{stream}: a plan waits though the correction was its go")
+    fleet = outside.world.states["fleet"]
+    found += [f"{slot.run} keeps its place" for slot in (*fleet.running, *fleet.wanting)]
+    return found
