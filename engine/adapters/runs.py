@@ -391,8 +391,10 @@ class Runs:
         Returns {"tree": path, "read": what a fence must show beside it}.
         """
         hub = str(self._home / "hub" / f"{effect.project}.git")
-        await machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit])
-        name, email = await self._identity(effect.project)
+        (name, email), _ = await asyncio.gather(
+            self._identity(effect.project),
+            machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit]),
+        )
         made = await machine.call(
             "tree.make",
             project=effect.project,
@@ -402,7 +404,7 @@ class Runs:
             name=name,
             email=email,
         )
-        if effect.role is Role.LEAD:
+        if effect.role is Role.LEAD and not made["made"]:  # a new one is there already
             await machine.call(
                 "tree.move",
                 project=effect.project,
