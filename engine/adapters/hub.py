@@ -221,7 +221,17 @@ class Hub:
     async def _join(
         self, hub: Path, onto_ref: str, commit: str, message: str, branch: str
     ) -> MergeOutcome:
-        pair = await git("rev-parse", f"{onto_ref}^{{commit}}...{commit}^{{commit}}", at=hub)
+        onto = await self._head(hub, onto_ref)
+        # All that can be asked at once is, whether it will be needed or not: each is a process.
+        pair, joined, dates = await asyncio.gather(
+            git("rev-parse", f"{onto}^{{commit}}...{commit}^{{commit}}", at=hub),
+            git(
+                *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", onto, commit),
+                at=hub,
+                ok=None,
+            ),
+            git("log", "--no-walk", "--format=%ct", onto, commit, at=hub),
+        )
         commit, onto, *bases = pair.line.split()
         if f"^{commit}" in bases:
             why = f"there is nothing to land: {branch} has all of it already"
@@ -230,17 +240,11 @@ class Hub:
             return MergeOutcome(commit, onto)
         if not bases:
             return MergeOutcome("", onto, failure=f"it shares no history with {branch}")
-        joined, dates = await asyncio.gather(
-            git(
-                *("merge-tree", "--write-tree", "-z", "--name-only", "--messages", onto, commit),
-                at=hub,
-                ok=(0, 1),
-            ),
-            git("log", "--no-walk", "--format=%ct", onto, commit, at=hub),
-        )
-        if joined.code:
+        if joined.code == 1:
             paths, said = _conflict(joined.out)
             return MergeOutcome("", onto, paths, said)
+        if joined.code:
+            raise Unavailable(f"git merge-tree failed: {joined.why}")
         tree = joined.out.partition(b"\0")[0].decode("ascii")
         date = max(int(line) for line in dates.line.split())
         made = await git(
@@ -250,6 +254,12 @@ class Hub:
             stdin=_message(message),
         )
         return MergeOutcome(made.line, onto)
+
+    async def _head(self, hub: Path, ref: str) -> str:
+        """Return the commit a ref or an id names; a ref just written is a file of ours."""
+        if _COMMIT.match(ref):
+            return ref
+        return _loose(hub, ref) or (await git("rev-parse", f"{ref}^{{commit}}", at=hub)).line
 
     async def land(self, project: str, branch: str, commit: str, onto: str) -> bool:
         """Move the lead branch from `onto` to `commit`; False if it is at neither."""
@@ -545,6 +555,15 @@ def _messages(fields: Iterator[bytes]) -> Iterator[tuple[str, str]]:
         for _ in range(int(count)):
             next(fields, None)
         yield shown(next(fields, b"")), shown(next(fields, b"")).strip()
+
+
+def _loose(hub: Path, ref: str) -> str:
+    """Return the commit that the file of a ref holds; "" if it is packed, or there is none."""
+    try:
+        held = (hub / ref).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return held if _COMMIT.match(held) else ""
 
 
 def _numbers(out: bytes) -> tuple[int, int, int]:
