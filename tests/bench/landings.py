@@ -148,6 +148,7 @@ class _Landings:
             branch="quarterdeck/worker-piece",
             title="A piece",
         )
+        await self._engine.loop.settle()  # what the last one led to
         self._landed.clear()
         began = time.perf_counter()
         await self._engine.loop.post(STREAM, called, f"bench:land:{number}")
