@@ -559,6 +559,8 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
     }
     buttons = {
         order.PROCEED: ("proceed", "cancel"),
+        order.TAKING: ("cancel",),
+        order.CHECKING: ("cancel",),
         order.READY: ("push", "cancel"),
     }.get(ship.stage, ())
     hint = ""
@@ -575,7 +577,7 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
         words=ship.words,
         merge_hint=hint,
         buttons=buttons if goal.live else (),
-        asks=goal.live and bool(buttons),
+        asks=goal.live and ship.stage in (order.PROCEED, order.READY),
         decided={order.SHIPPED: "Shipped", order.CANCELLED: "Cancelled by you"}.get(ship.stage, ""),
         decided_at=ship.decided_at,
     )

@@ -3,7 +3,7 @@
     PROCEED -> TAKING -> CHECKING -> READY -> PUSHING -> SHIPPED
        ^          ^                    |         |
        |          +--- the remote moved ---------+     Cancel -> CANCELLED
-       +---------- any failure, with the remote's words
+       +---------- any failure, with the remote's words      (Cancel: at any time before Push)
 
 Nothing leaves before Push, and what is pushed is the commit that was checked, only onto the remote
 head it was checked against. A remote that moved is taken in, checked again and put back to the
@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules.effects import AnyEffect, Check, Push, TakeRemote, Tell
+from engine.rules.effects import AnyEffect, Check, CloseRun, Push, TakeRemote, Tell
 from engine.rules.events import (
     GaveUp,
     GoalShipped,
@@ -43,6 +43,9 @@ class Stage(StrEnum):
     PUSHING = "pushing"
     SHIPPED = "shipped"
     CANCELLED = "cancelled"
+
+
+BEFORE_PUSH = (Stage.PROCEED, Stage.TAKING, Stage.CHECKING, Stage.READY)
 
 
 class Ship(Struct, frozen=True, tag=True, kw_only=True):
@@ -94,16 +97,23 @@ def decide(now: Ship, event: ShipEvent) -> Result:
             raise Refused(_already(now))
         case PushDone(commit=commit) if now.stage is Stage.PUSHING and commit == now.commit:
             return _pushed(now, event)
-        case ShipCancelled() if now.stage in (Stage.PROCEED, Stage.READY):
-            told = ShipFailed(why="cancelled", cancelled=True)
-            cancelled = replace(now, stage=Stage.CANCELLED, decided_at=event.at)
-            return cancelled, (Tell(stream=f"goal/{now.goal}", event=told),)
+        case ShipCancelled() if now.stage in BEFORE_PUSH:
+            return _cancel(now, event.at)
         case ShipCancelled():
             raise Refused(_already(now))
         case GaveUp(why=why) if now.stage in (Stage.TAKING, Stage.CHECKING, Stage.PUSHING):
             return _back(now, why)
         case _:
             return now, ()
+
+
+def _cancel(now: Ship, at: float) -> Result:
+    """Nothing was pushed; what is under way is ended, and its late news change nothing."""
+    told = Tell(stream=f"goal/{now.goal}", event=ShipFailed(why="cancelled", cancelled=True))
+    cancelled = replace(now, stage=Stage.CANCELLED, decided_at=at)
+    if now.stage is Stage.CHECKING:
+        return cancelled, (CloseRun(run=check_run(now), machine="here", grace_s=0.0), told)
+    return cancelled, (told,)
 
 
 def _already(now: Ship) -> str:
