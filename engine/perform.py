@@ -64,6 +64,7 @@ from engine.rules.words import CheckVerdict, Collected
 Events = Sequence[tuple[str, AnyEvent]]
 
 AGAIN = "-again"
+PERHAPS = "Whether it arrived there is not known; Proceed looks, and pushes nothing twice."
 NO_CHECK = CheckVerdict(passed=True, ran=False, summary="no check")
 
 
@@ -160,7 +161,10 @@ class Performer:
 
     async def _read_base(self, effect: ReadBase) -> Events:
         project = self._project(effect.project)
-        base_commit = await self._hub.bring(effect.project, project.source, effect.base)
+        try:
+            base_commit = await self._hub.bring(effect.project, project.source, effect.base)
+        except Unavailable as away:  # a card with Retry says more than a goal that does not begin
+            raise Refused(away.sentence) from away
         branch = await self._hub.begin(effect.project, effect.goal, base_commit, effect.title)
         found = await settings.read(self._hub, effect.project, base_commit)
         asks = [await self._runs.new_id("a") for _ in found.commands]
@@ -260,7 +264,10 @@ class Performer:
         project = self._project(effect.project)
         url, branch = self._target(effect.goal, project)
         message = f"Take {branch} in\n"
-        taken = await self._hub.take_remote(effect.project, url, branch, effect.head, message)
+        try:
+            taken = await self._hub.take_remote(effect.project, url, branch, effect.head, message)
+        except Unavailable as away:  # the owner is there and may press Proceed again
+            raise Refused(away.sentence) from away
         failure = taken.failure
         if taken.conflict_paths:
             listed = ", ".join(taken.conflict_paths[:10])
@@ -276,7 +283,12 @@ class Performer:
     async def _push(self, effect: Push) -> Events:
         project = self._project(effect.project)
         url, branch = self._target(effect.goal, project)
-        pushed = await self._hub.push(effect.project, url, branch, effect.commit, effect.expected)
+        try:
+            pushed = await self._hub.push(
+                effect.project, url, branch, effect.commit, effect.expected
+            )
+        except Unavailable as away:
+            raise Refused(f"{away.sentence}\n{PERHAPS}") from away
         done = PushDone(
             commit=effect.commit,
             where=pushed.where,
