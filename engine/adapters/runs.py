@@ -52,11 +52,12 @@ from stores.ledger import Ledger
 log = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 20 * 60.0
-CHECK_OUTPUT_BYTES = 128 * 1024 * 1024  # all of it is read through, to show the last lines
+CHECK_OUTPUT_BYTES = 64 * 1024 * 1024  # all of it is read through, to show the last lines
 SETUP_STARTS = 2
 REPORT_LINES = 40
 ERROR_LINES = 40
 ERROR_LENGTH = 1000  # characters kept of each
+ENDED = "Ended: "  # how the runner begins a note on what it ended
 STRAY = 200  # characters shown of what is no line of an agent's protocol
 REPLIES_KEPT = 200
 MAX_LINE_BYTES = 8 * 1024 * 1024  # a longer line is not read: nothing that we need is as long
@@ -813,6 +814,7 @@ class _Reading:
         self._began = 0.0
         self._over: Mapping[str, Any] | None = None
         self._at = 0.0
+        self._note = ""  # the runner's own words on why it ended the command
 
     def take(self, raw: bytes) -> bool:
         """Read one spooled line; true once it was the last."""
@@ -824,6 +826,8 @@ class _Reading:
         kind, said = entry.get("k"), entry.get("d")
         if kind in ("out", "err"):
             self._tail.append(str(said)[:500])
+        elif kind == "note" and str(said).startswith(ENDED):
+            self._note = str(said).removeprefix(ENDED).strip().removesuffix(".")
         elif kind == "exit" and isinstance(said, dict):
             self._over = said
             return True
@@ -838,7 +842,8 @@ class _Reading:
             words = str(how.get("words") or how["why"])
             return CheckVerdict(passed=False, ran=False, failure=words, report=report)
         if how.get("why"):
-            summary = f"ended after {took}: {how.get('words') or how['why']}"
+            why = how.get("words") or self._note or how["why"]
+            summary = f"ended after {took}: {why}"
             return CheckVerdict(passed=False, summary=summary, report=report)
         if code == 0:
             return CheckVerdict(passed=True, summary=f"passed in {took}", report=report)
