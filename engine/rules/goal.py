@@ -205,7 +205,8 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         prompt=prompt,
         title=now.title,
     )
-    return read, (*wanted, Tell(stream=f"session/{now.session}", event=lead))
+    noted = (Say(goal=now.id, kind="warning", text=event.note),) if event.note else ()
+    return read, (*wanted, *noted, Tell(stream=f"session/{now.session}", event=lead))
 
 
 def _command_settled(now: Goal, event: CommandSettled) -> Step:
