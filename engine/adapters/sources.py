@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.adapters.git import Answer, git, without_password
+from engine.codec import whole
 from engine.errors import Refused, Unavailable
 
 SHOWN_BRANCHES = 8
@@ -73,6 +74,8 @@ async def inspect(source: str, base: str | None) -> Source:
     source = source.strip()
     if not source or source.startswith("-") or "\0" in source or "\n" in source:
         raise Refused("Give the folder of a git repository, or its address.")
+    if whole(source) != source:
+        raise Refused(f"{whole(source)} is no UTF-8, so no card could show it: rename the folder.")
     path = _on_disk(source)
     if path is not None:
         return await _folder(path, base)
