@@ -100,7 +100,7 @@ class Phone:
         self._count = 0
         self._changed = asyncio.Event()
         self._agents: list[tuple[str, dict[str, Any]]] = []
-        self._willing: set[str] = set()
+        self._willing: dict[str, str] = {}
         self._pressed: set[tuple[str, str, str]] = set()
 
     # ------------------------------------------------------------ the engine
@@ -204,8 +204,7 @@ class Phone:
         """Give a goal; `willing`: press by itself whatever moves it on, up to the push."""
         answer = await self.door.new_goal(project, words, cause=self.cause())
         if willing:
-            self._willing.add(answer["goal"])
-            self._changed.set()
+            self.will(answer["goal"])
         return answer["goal"]
 
     async def at_work(self) -> str:
@@ -239,16 +238,20 @@ class Phone:
     async def shipped(self, goal: str) -> ShipCard:
         return await self.card(goal, ShipCard, lambda card: card.stage == "shipped")
 
-    def will(self, goal: str) -> None:
-        """From now on press what moves this goal on."""
-        self._willing.add(goal)
+    def will(self, goal: str, until: str = "") -> None:
+        """From now on press what moves this goal on, until a card of the kind named would be pressed.
+
+        until   "plan", "review", "ship": the cards that are left alone from there on
+        """
+        self._willing[goal] = until
         self._changed.set()
 
     async def _press_for_the_willing(self) -> None:
         while True:
             self._changed.clear()
             for card in self.door.cards():
-                verb = _onward(card) if card.goal in self._willing else ""
+                stop = self._willing.get(card.goal)
+                verb = "" if stop is None else _onward(card, stop)
                 mark = (card.id, card.revision, verb)
                 if verb and mark not in self._pressed:
                     self._pressed.add(mark)
@@ -329,17 +332,17 @@ class Phone:
         return "\n".join(str(json.loads(line)["message"]["content"]) for line in lines)
 
 
-def _onward(card: AnyCard) -> str:
+def _onward(card: AnyCard, until: str) -> str:
     match card:
         case CommandCard(asks=True) | PermissionCard(asks=True):
             return "allow"
-        case PlanCard(asks=True):
+        case PlanCard(asks=True) if until != "plan":
             return "start"
-        case ReviewCard(asks=True):
+        case ReviewCard(asks=True) if until not in ("plan", "review"):
             return "ship"
-        case ShipCard(stage="proceed"):
+        case ShipCard(stage="proceed") if not until:
             return "proceed"
-        case ShipCard(stage="ready"):
+        case ShipCard(stage="ready") if not until:
             return "push"
         case _:
             return ""

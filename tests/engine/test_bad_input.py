@@ -1,0 +1,429 @@
+"""What the owner, the project and the remote get wrong: a sentence each, a way out, and nothing lost.
+
+One engine for all; a good goal begun before the first trouble is shipped after the last. Real git and real
+runs. Neighbours: phone.py (the owner), test_bad_agents.py (agents), tests/adapters/test_hub.py (git alone).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from engine.errors import Refused
+from engine.views import (
+    CommandCard,
+    PlanCard,
+    ReviewCard,
+    ShipCard,
+    WorkerCard,
+)
+from tests.engine.phone import (
+    PIECE,
+    Phone,
+    good_worker,
+    held,
+    labels,
+    lead,
+    plan,
+    waits,
+    words,
+    worker,
+)
+from tests.fakes import git
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def phone(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Phone]:
+    """One engine; a good goal at work from before the first trouble is shipped after the last."""
+    async with held(tmp_path_factory.mktemp("input")) as phone:
+        phone.good = await phone.at_work()
+        yield phone
+        assert (await phone.brought_home(phone.good)).decided == "Shipped"
+
+
+@pytest_asyncio.fixture(loop_scope="module", autouse=True)
+async def others_are_unharmed(phone: Phone) -> AsyncIterator[None]:
+    yield
+    assert phone.still_at_work(phone.good)
+
+
+# ---------------------------------------------------------------- projects
+
+
+def nothing_there(_: Phone, folder: Path) -> Path:
+    return folder / "gone"
+
+
+def no_repository(_: Phone, folder: Path) -> Path:
+    return folder
+
+
+def an_empty_one(_: Phone, folder: Path) -> Path:
+    git(folder, "init", "-q", "-b", "main")
+    return folder
+
+
+def a_detached_head(phone: Phone, _: Path) -> Path:
+    path = phone.repository()
+    git(path, "checkout", "-q", "--detach")
+    return path
+
+
+def a_folder_inside_one(phone: Phone, _: Path) -> Path:
+    inside = phone.repository() / "src"
+    inside.mkdir()
+    return inside
+
+
+def a_name_that_is_no_text(phone: Phone, folder: Path) -> Path:
+    path = Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9"))
+    phone.repository().rename(path)
+    return path
+
+
+def an_option(_: Phone, _folder: Path) -> Path:
+    return Path("--upload-pack=touch /tmp/x")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (nothing_there, "There is nothing at"),
+        (no_repository, "is no git repository. Run `git init` there and commit"),
+        (an_empty_one, "has no commit yet. Make a first one, then add it again"),
+        (a_detached_head, "Name the branch to work from with --base: main"),
+        (a_folder_inside_one, "Give that folder instead"),
+        (a_name_that_is_no_text, "is no UTF-8"),
+        (an_option, "Give the folder of a git repository"),
+    ],
+)
+async def test_what_cannot_be_a_project_is_refused_with_what_to_do(
+    phone: Phone, tmp_path: Path, make: Callable[[Phone, Path], Path], sentence: str
+) -> None:
+    before = await phone.door.projects()
+    with pytest.raises(Refused) as no:
+        await phone.door.add_project("odd", str(make(phone, tmp_path)), cause=phone.cause())
+    assert sentence in no.value.sentence
+    assert await phone.door.projects() == before
+
+
+async def test_names_that_are_none_are_refused_and_the_right_ones_said(phone: Phone) -> None:
+    path = str(phone.repository())
+    for name in ("", "Shop", "../shop", "-shop", "a/b", "sh op", "ш", "a" * 41, "a\0"):
+        with pytest.raises(Refused, match="cannot be a project's name"):
+            await phone.door.add_project(name, path, cause=phone.cause())
+    known = await phone.project()
+    with pytest.raises(Refused, match=f"There is no project shpo.*{known}"):
+        await phone.door.new_goal("shpo", "Do it", cause=phone.cause())
+    with pytest.raises(Refused):
+        await phone.door.new_goal(known, "  ", cause=phone.cause())
+    with pytest.raises(Refused):
+        await phone.door.new_goal(known, "x" * 100_001, cause=phone.cause())
+    with pytest.raises(Refused, match="can be driven yet"):
+        await phone.door.add_account("main", agent="clod")
+    with pytest.raises(Refused, match=f"Project {known} is"):
+        await phone.door.add_project(known, path, cause=phone.cause())
+
+
+async def test_settings_that_cannot_be_read_are_said_and_the_goal_goes_on(phone: Phone) -> None:
+    await phone.agent(*lead(plan(PIECE)))
+    goal = await phone.goal(await phone.project(settings="[worktree\ncheck = 7"))
+    assert "settings.toml is not used" in await phone.noted(goal, "settings.toml")
+    await phone.card(goal, PlanCard)
+
+
+# ---------------------------------------------------------------- what is written
+
+ODD = [
+    "--help me with -p and --dangerously-skip-permissions",
+    "-p x",
+    "~^:?*[\\..@{.lock / \t \x7f.git",
+    "Файлы «заказов» 订单 ✨🧑‍🚀",
+    "✨✨✨",
+    "Ends with half a pair \ud83d, and \0 a NUL",
+    "/stop",
+    "`$(touch /tmp/owned)`; \"quoted\" 'twice' \\n %s {0} <b>bold</b>",
+    "\n\n  the first line is empty  \n" + "Ж" * 10_000,
+]
+
+
+@pytest.mark.parametrize("text", ODD, ids=lambda text: ascii(text.strip())[:24])
+async def test_any_text_of_a_goal_reaches_the_agent_word_for_word_and_is_shipped(
+    phone: Phone, text: str
+) -> None:
+    """BR-62, BR-06, BR-92."""
+    task = text.replace("\ud83d", "").replace("\0", "")  # its desk refuses what is no text
+    title = " ".join(task.split())[:100]
+    await phone.agent(*lead(plan({"title": title, "task": task})), good_worker())
+    goal = await phone.goal(await phone.project(remote=True), text, willing=True)
+    await phone.shipped(goal)
+    state = phone.state(goal)
+    said = text.replace("\ud83d", "\ufffd")
+    assert said in phone.heard(state.session)
+    assert task in phone.heard(state.pieces[0].session)
+
+
+async def test_a_goal_in_an_odd_place_with_no_remote_leaves_the_owners_work_alone(
+    phone: Phone,
+) -> None:
+    """BR-74, BR-79, BR-91, BR-92."""
+    path = phone.repository("заказы и пробелы/shop's «café» $(x)")
+    for name in ("Äbc.txt", "new\nline.txt", "-rf", "tab\t.txt"):
+        (path / name).write_text("owner's\n")
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "Odd names")
+    linked = path.with_name("linked worktree")
+    git(path, "worktree", "add", "-q", "-b", "elsewhere", str(linked))
+    (path / "README").write_text("half written\n")
+    (path / "staged").write_text("staged\n")
+    git(path, "add", "staged")
+    (path / "untracked").write_text("untracked\n")
+    before = snapshot(path), snapshot(linked)
+    steps = [
+        {"run": "git rm -q -- -rf && printf z > 'new\nline.txt' && printf z > ÄÖÜ.txt"},
+        {"commit": "Odd work"},
+        {"say": "Done."},
+    ]
+    await phone.agent(*lead(plan(PIECE)), worker(*steps))
+    goal = await phone.goal(await phone.project(path), willing=True)
+    card = await phone.shipped(goal)
+    assert f"git merge quarterdeck/{goal}" in words(card)
+    assert (snapshot(path), snapshot(linked)) == before
+    git(path, "stash", "-u", "-q")
+    git(path, "merge", "-q", f"quarterdeck/{goal}")
+    assert (path / "ÄÖÜ.txt").exists()
+    assert not (path / "-rf").exists()
+
+
+def snapshot(path: Path) -> tuple[str, ...]:
+    """What the owner would miss: the branch, its commit, the index, the files."""
+    return (
+        git(path, "symbolic-ref", "HEAD"),
+        git(path, "rev-parse", "HEAD"),
+        git(path, "ls-files", "-s"),
+        git(path, "status", "--porcelain"),
+        (path / "README").read_text(),
+    )
+
+
+# ---------------------------------------------------------------- remotes
+
+
+async def put_to_push(phone: Phone, **about: object) -> tuple[str, Path, ShipCard]:
+    """A goal that is Ready to push; its id, its repository, its card."""
+    path = phone.repository(remote=True, **about)  # type: ignore[arg-type]
+    await phone.agent(*lead(plan(PIECE)), good_worker())
+    goal = await phone.goal(await phone.project(path))
+    phone.will(goal, until="ship")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "proceed")
+    await phone.tap(card, "proceed")
+    return goal, path, await phone.card(goal, ShipCard, lambda card: card.stage == "ready")
+
+
+def origin(path: Path) -> Path:
+    return path.with_name(f"{path.name}-origin.git")
+
+
+def move_remote(path: Path, name: str, text: str = "theirs\n") -> None:
+    """Somebody else pushes to main."""
+    other = path.with_name(f"{path.name}-other-{name}")
+    git(path.parent, "clone", "-q", str(origin(path)), str(other))
+    (other / name).write_text(text)
+    git(other, "add", "-A")
+    git(other, "commit", "-q", "-m", f"Others: {name}")
+    git(other, "push", "-q", "origin", "main")
+
+
+async def test_a_remote_that_refuses_is_quoted_and_proceed_goes_on_once_it_does_not(
+    phone: Phone,
+) -> None:
+    goal, path, card = await put_to_push(phone)
+    hook = origin(path) / "hooks/pre-receive"
+    hook.write_text("#!/bin/sh\necho 'Pushes are frozen until Monday' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    await phone.tap(card, "push")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    assert "Pushes are frozen until Monday" in words(card)
+    assert labels(card) == ["Proceed", "Cancel"]
+    hook.unlink()
+    await phone.tap(card, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "ready")
+    await phone.tap(card, "push")
+    await phone.shipped(goal)
+
+
+async def test_a_remote_that_is_gone_is_said_and_proceed_goes_on_once_it_is_back(
+    phone: Phone,
+) -> None:
+    goal, path, card = await put_to_push(phone)
+    away = origin(path).rename(origin(path).with_name("away.git"))
+    await phone.tap(card, "push")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    assert "could not be read" in words(card)
+    await phone.tap(card, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    away.rename(origin(path))
+    await phone.tap(card, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "ready")
+    await phone.tap(card, "push")
+    await phone.shipped(goal)
+
+
+async def test_a_remote_that_does_not_answer_is_said_at_once_and_can_be_cancelled(
+    phone: Phone,
+) -> None:
+    goal, path, card = await put_to_push(phone)
+    await phone.tap(card, "cancel")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "cancelled")
+    name = phone.state(goal).project
+    review = await phone.card(goal, ReviewCard)
+    git(path, "remote", "set-url", "origin", "http://127.0.0.1:1/shop.git")
+    await phone.door.add_project(name, str(path), cause=phone.cause())
+    await phone.tap(review, "ship")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "proceed")
+    await phone.tap(card, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    assert "could not be read" in words(card)
+    assert labels(card) == ["Proceed", "Cancel"]
+
+
+async def test_a_remote_that_moved_is_taken_in_checked_again_and_put_back(phone: Phone) -> None:
+    goal, path, card = await put_to_push(phone, check="test -e README")
+    move_remote(path, "theirs.txt")
+    await phone.tap(card, "push")
+    moved = card.commit
+    card = await phone.card(
+        goal, ShipCard, lambda card: card.stage == "ready" and card.commit != moved
+    )
+    assert "main moved: taken in" in words(card)
+    await phone.tap(card, "push")
+    await phone.shipped(goal)
+    shown = git(origin(path), "ls-tree", "--name-only", "main").split()
+    assert {"theirs.txt", "work.txt"} <= set(shown)
+
+
+async def test_a_remote_that_moved_into_a_conflict_goes_back_with_the_paths(phone: Phone) -> None:
+    goal, path, card = await put_to_push(phone)
+    move_remote(path, "work.txt")
+    await phone.tap(card, "push")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    assert "main moved, and what is new there conflicts in work.txt" in words(card)
+    await phone.tap(card, "cancel")
+    review = await phone.card(goal, ReviewCard)
+    assert labels(review) == ["Ship", "Correct…", "Diff", "Drop"]
+
+
+# ---------------------------------------------------------------- checks and setups
+
+
+BAD_CHECKS = {
+    "cannot be found": ("no-such-program --check", "exit 127"),
+    "kills itself": ("kill -9 $$", "signal 9"),
+    "floods": ("yes $(head -c 4000 /dev/zero | tr '\\0' x)", "it printed more than 64 MiB"),
+}
+TRIES = ({"run": "date +%N >> work.txt"}, {"commit": "Try"}, {"say": "Done."})
+
+
+@pytest.mark.parametrize("how", BAD_CHECKS)
+async def test_a_check_that_is_bad_is_said_on_the_card_and_costs_one_attempt(
+    phone: Phone, how: str
+) -> None:
+    body, sentence = BAD_CHECKS[how]
+    mended = phone.folder / f"mended-{phone.number()}"
+    await phone.agent(*lead(plan(PIECE)), worker(*TRIES))
+    check = f"test ! -e work.txt || test -e {mended} || ({body})"
+    goal = await phone.goal(await phone.project(check=check))
+    phone.will(goal, until="review")
+    await phone.until(
+        lambda: any(piece.attempt == 2 for piece in phone.state(goal).pieces), "an attempt to end"
+    )
+    assert sentence in phone.state(goal).pieces[0].why
+    mended.touch()
+    await phone.card(goal, ReviewCard)
+    assert sentence in phone.heard(phone.state(goal).pieces[0].session)
+
+
+async def test_a_check_that_fails_each_time_is_a_card_and_retry_lands_once_it_is_mended(
+    phone: Phone,
+) -> None:
+    mended = phone.folder / f"mended-{phone.number()}"
+    await phone.agent(*lead(plan(PIECE)), worker(*TRIES))
+    goal = await phone.goal(await phone.project(check=f"echo all is red; test -e {mended}"))
+    phone.will(goal, until="review")
+    card = await phone.card(goal, WorkerCard)
+    assert "check failed: exit 1" in words(card)
+    assert "in 3 attempts" in words(card)
+    assert "all is red" in words(card)
+    assert labels(card) == ["Retry", "Stop"]
+    assert "already red on main" in waits(phone, goal)
+    mended.touch()
+    await phone.tap(card, "retry")
+    await phone.card(goal, ReviewCard)
+
+
+async def test_a_check_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
+    async with held(tmp_path, check_limit_s=0.3) as phone:
+        mended = tmp_path / "mended"
+        await phone.agent(
+            *lead(plan(PIECE)),
+            worker({"run": "date +%N >> work.txt"}, {"commit": "Try"}, {"say": "Done."}),
+        )
+        check = f"test -e {mended} || (echo it begins; sleep 600)"
+        goal = await phone.goal(await phone.project(check=check))
+        phone.will(goal, until="review")
+        card = await phone.card(goal, WorkerCard)
+        assert "it ran longer than 0.3 seconds" in words(card)
+        assert "it begins" in words(card)
+        mended.touch()
+        await phone.tap(card, "retry")
+        await phone.card(goal, ReviewCard)
+
+
+async def test_a_check_that_only_ships_red_goes_back_to_proceed_with_its_last_lines(
+    phone: Phone,
+) -> None:
+    red = phone.folder / f"red-{phone.number()}"
+    goal, path, card = await put_to_push(phone, check=f"echo looked; test ! -e {red}")
+    move_remote(path, "theirs.txt")
+    red.touch()
+    await phone.tap(card, "push")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
+    assert "the check failed (exit 1" in words(card)
+    assert "looked" in words(card)
+    red.unlink()
+    await phone.tap(card, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "ready")
+    await phone.tap(card, "push")
+    await phone.shipped(goal)
+
+
+async def test_a_setup_that_fails_is_said_and_retry_goes_on_once_it_does_not(phone: Phone) -> None:
+    mended = phone.folder / f"mended-{phone.number()}"
+    await phone.agent(*lead(plan(PIECE)), good_worker())
+    setup = f"echo no registry; test -e {mended}"
+    goal = await phone.goal(await phone.project(setup=setup))
+    phone.will(goal, until="review")
+    card = await phone.card(goal, WorkerCard)
+    assert "The project's setup failed in its tree: exit 1" in words(card)
+    assert "no registry" in words(card)
+    mended.touch()
+    await phone.tap(card, "retry")
+    await phone.card(goal, ReviewCard)
+
+
+async def test_a_command_that_is_not_allowed_is_not_run_and_the_goal_goes_on(phone: Phone) -> None:
+    ran = phone.folder / f"ran-{phone.number()}"
+    await phone.agent(*lead(plan(PIECE)), good_worker())
+    goal = await phone.goal(await phone.project(check=f"touch {ran}"))
+    card = await phone.card(goal, CommandCard)
+    await phone.tap(card, "not_this")
+    phone.will(goal, until="review")
+    review = await phone.card(goal, ReviewCard)
+    assert "No check" in words(review)
+    assert not ran.exists()
