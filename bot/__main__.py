@@ -1,14 +1,19 @@
 """The bot as a process of its own: `python -m bot`, or `quarterdeck bot`."""
 
 import asyncio
+import contextlib
+import faulthandler
 import logging
 import signal
 import sys
 
-from bot.app import main
+from bot.app import DRAIN_S, main
+from engine import notify
 from engine.errors import EngineError
 from engine.paths import Home
 from stores.database import Unusable
+
+LATEST_S = DRAIN_S + 1.0  # what is under way was given its time: then all ends
 
 
 async def run(home: Home) -> None:
@@ -17,11 +22,23 @@ async def run(home: Home) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await main(home, stop)
+    async with notify.alive():
+        bot = asyncio.create_task(main(home, stop), name="bot")
+        told = asyncio.create_task(stop.wait())
+        await asyncio.wait({bot, told}, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        if not bot.done():
+            notify.ending(LATEST_S + 1.0)
+            await asyncio.wait({bot}, timeout=LATEST_S)
+        # Still at it: it waits for a network, to sign in. Nothing of it is under way then.
+        bot.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await bot
 
 
 def start() -> int:
     """Return the exit code: 1 with a sentence when it could not start or go on."""
+    faulthandler.enable()  # the watchdog's SIGABRT then shows where we were stuck
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
     try:
         asyncio.run(run(Home.found().make()))

@@ -7,16 +7,20 @@ whoever started it (systemd, a person) starts it again: starting is recovering.
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import logging
 import os
 import signal
 import sys
 
+from engine import notify
 from engine.config import load
 from engine.engine import Engine
 from engine.errors import EngineError
 from engine.paths import Home
 from stores.database import Unusable
+
+DRAIN_S = 5.0
 
 
 async def main() -> None:
@@ -28,12 +32,14 @@ async def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     engine = Engine(home, scenario=os.environ.get("QUARTERDECK_SCENARIO", ""))
-    async with engine.running():
+    async with engine.running(), notify.alive(engine.loop.breathe):
         logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
         await stop.wait()
+        notify.ending(DRAIN_S)
 
 
 if __name__ == "__main__":
+    faulthandler.enable()  # the watchdog's SIGABRT then shows where we were stuck
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s engine %(levelname)s %(name)s %(message)s"
     )

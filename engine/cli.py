@@ -1,8 +1,9 @@
 """The `quarterdeck` command: reads arguments, asks the person, prints; others do the work.
 
 What changes state goes to the running engine by its socket (api.py); with no engine running, the same
-request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py and
-foreground.py. Heavy modules are imported inside the commands that need them, so that --help is quick.
+request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py,
+foreground.py and service.py. Heavy modules are imported inside the commands that need them, so that
+--help is quick.
 Exit code 1: it failed, and the sentence says what to do; 2: the command was used wrongly.
 """
 
@@ -12,7 +13,7 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,6 +24,7 @@ from engine.paths import Home
 
 if TYPE_CHECKING:
     from engine.doctor import Finding
+    from engine.service import Step
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,10 +36,16 @@ project_app = typer.Typer(no_args_is_help=True, help="Repositories that goals ar
 account_app = typer.Typer(no_args_is_help=True, help="Agents' subscriptions, and who pays.")
 app.add_typer(project_app, name="project")
 app.add_typer(account_app, name="account")
+service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
+app.add_typer(service_app, name="service")
 
 PATIENCE_S = 300.0  # a project's first clone takes as long as its network does
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+OfSystem = Annotated[
+    bool, typer.Option("--system", help="The machine's, under a user of its own; needs root.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done; do nothing.")]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -171,19 +179,22 @@ def status(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask Telegram.")] = False,
+) -> None:
     """Look at what this machine has and lacks, and say what mends it."""
     from dataclasses import asdict
 
     from engine.doctor import examine
 
     findings: list[Finding] = []
-    for finding in examine(Home.found()):
+    for finding in examine(Home.found(), offline=offline):
         findings.append(finding)
         if not as_json:
-            typer.echo(f"{_mark(finding)} {finding.name:<8}{finding.says}")
+            typer.echo(f"{_mark(finding)} {finding.name:<9}{finding.says}")
             if finding.mend:
-                typer.echo(f"           -> {finding.mend}")
+                typer.echo(f"             -> {finding.mend}")
     if as_json:
         _print_json([asdict(finding) for finding in findings])
     if any(finding.needed and not finding.good for finding in findings):
@@ -194,6 +205,50 @@ def _mark(finding: "Finding") -> str:
     if finding.good:
         return "ok  "
     return "BAD " if finding.needed else "hm  "
+
+
+# ---------------------------------------------------------------- the service
+
+
+@service_app.command("install")
+def service_install(system: OfSystem = False, dry_run: DryRun = False) -> None:
+    """Have systemd run engine and bot, from boot on; again, to bring the units up to date."""
+    from engine import service
+
+    chosen = service.of_system() if system else service.of_user(Home.found())
+    if not dry_run:
+        service.check(chosen)
+        service.check_setup(chosen)
+    _take(service.install(chosen), dry_run=dry_run)
+    if not dry_run:
+        typer.echo("Engine and bot run. `quarterdeck doctor` looks whether all is well.")
+
+
+@service_app.command("uninstall")
+def service_uninstall(system: OfSystem = False, dry_run: DryRun = False) -> None:
+    """End the service and take its units away. Data stays; agents at work end their turn."""
+    from engine import service
+
+    chosen = service.of_system() if system else service.of_user(Home.found())
+    if not dry_run:
+        service.check(chosen)
+    _take(service.uninstall(chosen), dry_run=dry_run)
+
+
+def _take(steps: "Iterable[Step]", *, dry_run: bool) -> None:
+    from engine import service
+
+    for step in steps:
+        typer.echo(f"{'would ' if dry_run else ''}{step}")
+        if dry_run:
+            typer.echo("".join(f"    {line}\n" for line in step.shown.splitlines()), nl=False)
+            continue
+        try:
+            service.perform(step)
+        except Refused as no:
+            if step.needed:
+                raise
+            typer.echo(f"  {no.sentence}")
 
 
 # ---------------------------------------------------------------- projects

@@ -1,22 +1,33 @@
 """`quarterdeck doctor`: what this machine has and lacks, each lack with what mends it.
 
-Reads and probes, changes nothing. Knows no engine: it must work when nothing else does.
+Reads and probes, changes nothing. Needs no engine: it must work when nothing else does, so accounts
+are read from the ledger's file. Telegram is asked once (getMe), unless told not to.
 """
 
+import ctypes
 import fcntl
-import json
 import platform
 import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from engine import service
+from engine.adapters.agents.claude import Claude
+from engine.codec import Codec
 from engine.config import ConfigError, load
-from engine.errors import Refused
+from engine.errors import Broken, Refused, Unavailable
+from engine.node import serve
 from engine.paths import Home
-from engine.setup import SOCKET_MAX, token
+from engine.rules.fleet import Fleet
+from engine.rules.words import Account
+from engine.setup import SOCKET_MAX, ask_telegram, token
 
 GIT_AT_LEAST = (2, 38)  # merge-tree --write-tree
 PYTHON_AT_LEAST = (3, 11)
@@ -35,18 +46,22 @@ class Finding:
     needed: bool = True  # without it nothing starts
 
 
-def examine(home: Home) -> Iterator[Finding]:
-    """Look at everything, cheapest first."""
+def examine(home: Home, *, offline: bool = False) -> Iterator[Finding]:
+    """Look at everything, a subject at a time."""
     yield _python()
     yield _git()
     yield _fence()
-    yield _claude()
+    yield from _agents(home)
     yield _home(home)
     yield _disk(home)
+    yield _clock()
     yield _owners(home)
     yield _token(home)
+    if not offline:
+        yield from _telegram(home)
     yield _keys(home)
     yield _engine(home)
+    yield from _service(home)
 
 
 def _python() -> Finding:
@@ -72,8 +87,71 @@ def _fence() -> Finding:
     return Finding("fence", probe.fenced, probe.describe(), mend, needed=False)
 
 
+# ---------------------------------------------------------------- agents and accounts
+
+
+def _agents(home: Home) -> Iterator[Finding]:
+    """Look at each account's own agent; with no account yet, at the one most begin with."""
+    try:
+        accounts = _accounts(home)
+    except (Broken, sqlite3.Error) as error:
+        yield Finding("accounts", False, f"the ledger cannot be read: {error}", "", needed=False)
+        return
+    if not accounts:
+        yield _claude()
+    for account in accounts:
+        yield _account(home, account)
+
+
+def _accounts(home: Home) -> tuple[Account, ...]:
+    rows = _rows(home.engine_db, "SELECT body FROM states WHERE stream = 'fleet'")
+    codec: Codec[Fleet] = Codec(Fleet)
+    return codec.load(rows[0][0]).accounts if rows else ()
+
+
+def _rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
+    """Ask a file of ours without opening it for anything else; none: it is not there yet."""
+    if not path.exists():
+        return []
+    # By its own name: in a URI some characters of a path would mean something.
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        return file.execute(sql).fetchall()
+
+
+def _account(home: Home, account: Account) -> Finding:
+    name = f"account {account.name}:"
+    if account.agent == "rehearsal":
+        return Finding(name, True, "the rehearsal agent, which is ours")
+    again = f"quarterdeck account add {account.name} --agent {account.agent}"
+    path = account.command or serve.agents().get(account.agent, "")
+    if not path:
+        mend = f"Install {account.agent}, or say where it is: {again} --command /path/to/it"
+        return Finding(name, False, f"{account.agent} is not found", mend, needed=False)
+    version = _said(path, "--version").partition("\n")[0]
+    if not version:
+        says = f"{path} does not run"
+        return Finding(name, False, says, f"{again} --command /path/to/it", needed=False)
+    lack = _login_lack(home, account)
+    says = f"{version} at {path}, {lack or 'signed in'}"
+    return Finding(name, not lack, says, f"{again} --secret-env KEY" if lack else "", needed=False)
+
+
+def _login_lack(home: Home, account: Account) -> str:
+    """Return what an account lacks to sign in, as far as this machine can tell without asking out."""
+    kept = {name for (name,) in _rows(home.vault_db, "SELECT name FROM secrets")}
+    missing = [key for key in account.secret_env if f"account/{account.name}/{key}" not in kept]
+    if missing:
+        return f"without its {', '.join(missing)}"
+    login = Claude.login_file if account.agent == Claude.name else ""
+    if account.secret_env or not login:
+        return ""
+    if not account.config_dir:
+        return "not signed in"
+    return "" if Path(account.config_dir, login).exists() else f"no login in {account.config_dir}"
+
+
 def _claude() -> Finding:
-    path = shutil.which("claude")
+    path = serve.agents().get("claude")
     if path is None:
         return Finding(
             "claude",
@@ -83,17 +161,16 @@ def _claude() -> Finding:
             needed=False,
         )
     version = _said(path, "--version").split(" ")[0]
-    try:
-        signed_in = bool(json.loads(_said(path, "auth", "status")).get("loggedIn"))
-    except ValueError:
-        signed_in = False
     return Finding(
         "claude",
-        signed_in,
-        f"{version} at {path}, {'signed in' if signed_in else 'not signed in'}",
-        "" if signed_in else "Run `claude auth login`, or give an account a token: --secret-env",
+        False,
+        f"{version} at {path}, and no account yet",
+        "quarterdeck account add main --agent claude --secret-env CLAUDE_CODE_OAUTH_TOKEN",
         needed=False,
     )
+
+
+# ---------------------------------------------------------------- this machine
 
 
 def _home(home: Home) -> Finding:
@@ -118,6 +195,23 @@ def _disk(home: Home) -> Finding:
     return Finding("disk", good, f"{free_gb:.0f} GB free", mend, needed=False)
 
 
+TIME_ERROR = 5  # what adjtimex(2) answers while nothing keeps the clock
+
+
+def _clock() -> Finding:
+    """Ask the kernel whether something keeps its clock right; asking changes nothing."""
+    if sys.platform != "linux":
+        return Finding("clock", True, "not looked at")
+    kept = ctypes.CDLL(None).adjtimex((ctypes.c_char * 512)()) != TIME_ERROR
+    if kept:
+        return Finding("clock", True, "kept by the network's time")
+    mend = "sudo timedatectl set-ntp true. Schedules and limits go by the clock."
+    return Finding("clock", False, "nothing keeps it right", mend, needed=False)
+
+
+# ---------------------------------------------------------------- the bot
+
+
 def _owners(home: Home) -> Finding:
     try:
         config = load(home)
@@ -140,6 +234,28 @@ def _token(home: Home) -> Finding:
     return Finding("token", True, f"of bot {text.split(':')[0]}")
 
 
+def _telegram(home: Home) -> Iterator[Finding]:
+    """Ask whether the token is good and topics are on; nothing where there is none to ask with."""
+    try:
+        api_url, bot_token = load(home).api_url, token(home.bot_token.read_text(encoding="utf-8"))
+    except (OSError, Refused):
+        return
+    try:
+        bot = ask_telegram(api_url, bot_token)
+    except Refused as error:
+        yield Finding("bot", False, error.sentence, "Then run `quarterdeck setup` again.")
+        return
+    except Unavailable as error:
+        yield Finding("bot", False, error.sentence, "Is this machine online?", needed=False)
+        return
+    yield Finding("bot", True, bot.name)
+    mend = "" if bot.topics else "@BotFather, your bot's settings: Threaded Mode. A goal, a thread."
+    yield Finding("topics", bot.topics, "on" if bot.topics else "off", mend, needed=False)
+
+
+# ---------------------------------------------------------------- what is ours, and running
+
+
 def _keys(home: Home) -> Finding:
     there = [path.exists() for path in (home.vault_key, home.vault_pub)]
     if all(there):
@@ -152,6 +268,29 @@ def _keys(home: Home) -> Finding:
 
 def _engine(home: Home) -> Finding:
     return Finding("engine", True, "running" if engine_runs(home) else "not running")
+
+
+def _service(home: Home) -> Iterator[Finding]:
+    found = service.installed(home)
+    if found is None:
+        mend = "quarterdeck service install: it starts with the machine, and again when it fails."
+        yield Finding("service", False, "not installed", mend, needed=False)
+        return
+    installed, same = found
+    silent = [unit for unit in service.MAIN if not service.is_active(installed, unit)]
+    again = f"quarterdeck service install{' --system' if installed.system else ''}"
+    if silent:
+        unit = silent[0].removesuffix(".service")
+        look = " ".join(("journalctl", *installed.scope, "-u", unit, "-n 50"))
+        yield Finding("service", False, f"{unit} does not run", look, needed=False)
+    elif not same:
+        yield Finding("service", False, "of another release", f"{again} renews it.", needed=False)
+    else:
+        yield Finding("service", True, "runs")
+    if not installed.system:
+        on = service.lingers()
+        mend = "" if on else "All ends when you log out: loginctl enable-linger"
+        yield Finding("linger", on, "on" if on else "off", mend, needed=False)
 
 
 def engine_runs(home: Home) -> bool:

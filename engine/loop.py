@@ -314,6 +314,11 @@ class Loop:
 
     # ------------------------------------------------------------ looking
 
+    async def breathe(self) -> None:
+        """Return once an event could be stored: what is stuck does not breathe."""
+        async with self._turn:
+            pass
+
     def state(self, stream: str) -> Any:
         """Return where a stream stands, None if nothing ever happened to it."""
         return self._states.get(stream)

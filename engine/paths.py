@@ -107,6 +107,11 @@ class Home:
         return self.root / "engine.lock"
 
     @property
+    def alarm(self) -> Path:
+        """Return the copy of bot/alarm.py that systemd calls, whatever becomes of our own code."""
+        return self.root / "alarm.py"
+
+    @property
     def secrets(self) -> Path:
         return self.root / "secrets"
 

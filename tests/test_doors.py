@@ -18,6 +18,7 @@ BOT_MAY_REACH = (
     "engine.api",
     "engine.config",
     "engine.errors",
+    "engine.notify",
     "engine.paths",
     "engine.views",
     "stores.cards",
