@@ -7,6 +7,7 @@ number of bots, told apart by their tokens, on 127.0.0.1.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ class Call:
     def text(self) -> str:
         return str(self.params.get("text", ""))
 
+    @property
+    def markup(self) -> str:
+        return str(self.params.get("reply_markup", ""))
+
 
 @dataclass
 class _Bot:
@@ -40,6 +45,7 @@ class _Bot:
     updates: list[dict[str, Any]] = field(default_factory=list)
     more: asyncio.Event = field(default_factory=asyncio.Event)
     polled: asyncio.Event = field(default_factory=asyncio.Event)
+    cards: dict[str, int] = field(default_factory=dict)  # a card's message
     waiting: list[tuple[Callable[[Call], bool], asyncio.Future[Call]]] = field(default_factory=list)
 
 
@@ -79,7 +85,8 @@ class Cloud:
 
     def tap(self, token: str, data: str) -> float:
         """Have the owner press a button that carries `data`; return when."""
-        under = {"message_id": next(self._count), "date": int(time.time()), "chat": CHAT}
+        number = self._bot(token).cards.get(_card(data), 1)
+        under = {"message_id": number, "date": int(time.time()), "chat": CHAT}
         query = {"id": str(next(self._count)), "from": SENDER, "chat_instance": "1", "data": data}
         return self._put(token, {"callback_query": {**query, "message": {**under, "text": "-"}}})
 
@@ -122,6 +129,8 @@ class Cloud:
                 return await self._updates(bot, call)
             case "sendMessage" | "editMessageText" | "editMessageReplyMarkup":
                 number = int(call.params.get("message_id") or next(self._count))
+                for data in re.findall(r'"callback_data": ?"([^"]+)"', call.markup):
+                    bot.cards[_card(data)] = number
                 return {"message_id": number, "date": int(time.time()), "chat": CHAT, "text": "-"}
             case _:
                 return True
@@ -138,3 +147,8 @@ class Cloud:
             except TimeoutError:
                 return []
         return bot.updates
+
+
+def _card(data: str) -> str:
+    """Return which card a button is of."""
+    return data.split(":")[1] if data.count(":") >= 2 else ""
