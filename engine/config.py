@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, field_validator
+import msgspec
+from msgspec import Meta, Struct
 
 from engine.errors import Refused
 from engine.paths import Home
@@ -26,24 +27,12 @@ class ConfigError(Refused):
     """config.toml says something we will not start with."""
 
 
-class Config(BaseModel):
+class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What both processes must know before they can ask the ledger anything."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     # Numeric ids and at least one: an empty list once meant that anybody could command.
-    owner_ids: Annotated[tuple[Annotated[StrictInt, Field(gt=0)], ...], Field(min_length=1)]
+    owner_ids: Annotated[tuple[Annotated[int, Meta(gt=0)], ...], Meta(min_length=1)]
     api_url: str = TELEGRAM
-
-    @field_validator("api_url")
-    @classmethod
-    def _plain_address(cls, value: str) -> str:
-        parts = urlsplit(value)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ValueError("must be an http:// or https:// address")
-        if parts.username or parts.query or parts.fragment:
-            raise ValueError("must be a bare address, with nothing secret in it")
-        return value.rstrip("/")
 
 
 def load(home: Home) -> Config:
@@ -69,16 +58,32 @@ def load(home: Home) -> Config:
 
 def check(found: dict[str, Any], where: Path) -> Config:
     """Return the config a table holds, or refuse it with a sentence that names `where`."""
-    known = list(Config.model_fields)
+    known = list(Config.__struct_fields__)
     for key in found:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1, cutoff=0.4)
             hint = f"did you mean `{near[0]}`?" if near else f"known keys: {', '.join(known)}."
             raise ConfigError(f"{where}: there is no key `{key}`; {hint}")
     try:
-        return Config.model_validate(found)
-    except ValidationError as error:
+        config = msgspec.convert(found, Config)
+    except msgspec.ValidationError as error:
         raise ConfigError(f"{where}: {_sentence(error)}") from error
+    if why := _not_plain(config.api_url):
+        raise ConfigError(f"{where}: `api_url` {why}.")
+    return msgspec.structs.replace(config, api_url=config.api_url.rstrip("/"))
+
+
+def _not_plain(address: str) -> str:
+    """Return what is wrong with an address; "" if nothing is."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "must be an address"
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return "must be an http:// or https:// address"
+    if parts.username or parts.query or parts.fragment:
+        return "must be a bare address, with nothing secret in it"
+    return ""
 
 
 def save(home: Home, config: Config) -> None:
@@ -119,12 +124,10 @@ def owner_id(text: str) -> int:
     return int(text)
 
 
-def _sentence(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    key = str(first["loc"][0]) if first["loc"] else "the file"
-    if key == "owner_ids":
-        return (
-            "`owner_ids` must list at least one numeric Telegram user id, such as "
-            "owner_ids = [123456789]. Nobody commands without it, so nothing starts."
-        )
-    return f"`{key}` {str(first['msg']).removeprefix('Value error, ')}."
+def _sentence(error: msgspec.ValidationError) -> str:
+    if "`$.api_url`" in str(error):
+        return "`api_url` must be an http:// or https:// address."
+    return (
+        "`owner_ids` must list at least one numeric Telegram user id, such as "
+        "owner_ids = [123456789]. Nobody commands without it, so nothing starts."
+    )
