@@ -265,6 +265,18 @@ class Phone:
         assert isinstance(found, Goal)
         return found
 
+    def newest(self, project: str) -> str:
+        """The id of the last goal of a project; "" if there is none."""
+        goals = self.engine.loop.states("goal").values()
+        found = [goal.id for goal in goals if goal.project == project]
+        return found[-1] if found else ""
+
+    def runs_agents(self, goal: str) -> bool:
+        """Whether a process of an agent of this goal may live."""
+        state = self.state(goal)
+        names = [state.session, *(piece.session for piece in state.pieces)]
+        return any(self.session(name).live for name in names)
+
     def session(self, name: str) -> Session:
         found = self.engine.loop.state(f"session/{name}")
         return found if isinstance(found, Session) else Session(id=name)

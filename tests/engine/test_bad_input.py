@@ -6,6 +6,7 @@ runs. Neighbours: phone.py (the owner), test_bad_agents.py (agents), tests/adapt
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -14,10 +15,16 @@ import pytest
 import pytest_asyncio
 
 from engine.errors import Refused
+from engine.rules import goal_state as goal_rule
+from engine.rules import landing as landing_rule
+from engine.rules import plan as plan_rule
+from engine.rules import session as session_rule
+from engine.rules import ship as ship_rule
 from engine.views import (
     CommandCard,
     PlanCard,
     ReviewCard,
+    SessionCard,
     ShipCard,
     WorkerCard,
 )
@@ -427,3 +434,89 @@ async def test_a_command_that_is_not_allowed_is_not_run_and_the_goal_goes_on(pho
     review = await phone.card(goal, ReviewCard)
     assert "No check" in words(review)
     assert not ran.exists()
+
+
+# ---------------------------------------------------------------- stop, anywhere
+
+
+def _session_is(stage: session_rule.Stage, *, lead: bool) -> Callable[[Phone, str], bool]:
+    def there(phone: Phone, goal: str) -> bool:
+        state = phone.state(goal)
+        names = [state.session] if lead else [piece.session for piece in state.pieces]
+        return any(phone.session(name).stage is stage for name in names)
+
+    return there
+
+
+def _piece_is(stage: plan_rule.Stage) -> Callable[[Phone, str], bool]:
+    return lambda phone, goal: any(piece.stage is stage for piece in phone.state(goal).pieces)
+
+
+def _entry_is(stage: landing_rule.Stage) -> Callable[[Phone, str], bool]:
+    def there(phone: Phone, goal: str) -> bool:
+        landing = phone.engine.loop.state(f"landing/{goal}")
+        return bool(landing and landing.current and landing.current.stage is stage)
+
+    return there
+
+
+def _ship_is(stage: ship_rule.Stage) -> Callable[[Phone, str], bool]:
+    def there(phone: Phone, goal: str) -> bool:
+        ship = phone.engine.loop.state(f"ship/{goal}")
+        return bool(ship and ship.stage is stage)
+
+    return there
+
+
+STAGES: dict[str, Callable[[Phone, str], bool]] = {
+    "opening": lambda phone, goal: phone.state(goal).stage is goal_rule.Stage.OPENING,
+    "the lead starting": _session_is(session_rule.Stage.STARTING, lead=True),
+    "the lead running": _session_is(session_rule.Stage.RUNNING, lead=True),
+    "the lead ending its turn": _session_is(session_rule.Stage.CLOSING, lead=True),
+    "a worker wanting a place": _session_is(session_rule.Stage.WANTING, lead=False),
+    "a worker starting": _session_is(session_rule.Stage.STARTING, lead=False),
+    "a worker running": _session_is(session_rule.Stage.RUNNING, lead=False),
+    "a worker ending its turn": _session_is(session_rule.Stage.CLOSING, lead=False),
+    "collecting": _piece_is(plan_rule.Stage.COLLECTING),
+    "merging": _entry_is(landing_rule.Stage.MERGING),
+    "checking": _entry_is(landing_rule.Stage.CHECKING),
+    "landing": _entry_is(landing_rule.Stage.LANDING),
+    "judging": lambda phone, goal: phone.state(goal).review.stage is goal_rule.ReviewStage.JUDGING,
+    "taking the remote in": _ship_is(ship_rule.Stage.TAKING),
+    "checking what ships": _ship_is(ship_rule.Stage.CHECKING),
+    "pushing": _ship_is(ship_rule.Stage.PUSHING),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_goal_stopped_at_any_stage_and_resumed_comes_to_the_same_end(
+    phone: Phone, stage: str
+) -> None:
+    """BR-42, BR-76."""
+    await phone.agent(
+        *lead(plan(PIECE)),
+        {"role": "lead", "prompt": "You were stopped", "steps": [plan(PIECE)]},
+        good_worker(),
+    )
+    name = await phone.project(check="true", remote=True)
+    stopped = asyncio.Event()
+    stops: list[asyncio.Task[dict[str, str]]] = []
+
+    def stop_there(stream: str) -> None:
+        goal = phone.newest(name)
+        if goal and not stops and STAGES[stage](phone, goal):
+            stops.append(asyncio.create_task(phone.door.stop(goal, cause=phone.cause())))
+            stopped.set()
+
+    phone.engine.loop.watch(stop_there)
+    goal = await phone.goal(name, willing=True)
+    await asyncio.wait_for(stopped.wait(), 30)
+    assert (await stops[0])["verdict"] == "Stopped"
+    await phone.until(lambda: not phone.runs_agents(goal), "every agent of the goal to be gone")
+    assert "Resume" in labels(phone.of(goal, SessionCard)[0])
+    await phone.door.resume(goal, cause=phone.cause())
+    await phone.until(lambda: bool(phone.state(goal).shipped), "the goal to be shipped")
+    path = phone.home.hub(name)
+    state = phone.state(goal)
+    assert [piece.stage for piece in state.pieces] == [plan_rule.Stage.LANDED]
+    assert git(path, "log", "--format=%s", f"{state.base_commit}..{state.shipped}") == "Do the work"
