@@ -118,6 +118,7 @@ class Engine:
             self.server = Server(self.home.engine_sock, self.door)
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
+            self.loop.watch(self.runs.on_change)
             self.runs.calls = Desk(ledger, hub, self.loop.world)
             self._reached = machines
             await self.loop.open()

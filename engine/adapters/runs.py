@@ -17,7 +17,8 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -149,6 +150,7 @@ class Runs:
         self._drivers: Mapping[str, Driver] = DRIVERS
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._asked_again: set[str] = set()
+        self._setting_up: dict[str, asyncio.Event] = {}  # set: that session is to stop
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
         self._positions: dict[str, int] = {}
@@ -419,13 +421,42 @@ class Runs:
         for start in range(1, SETUP_STARTS + 1):
             run = f"{effect.run}-setup-{start}"
             await self._run_command(machine, run, effect.setup, made)
-            verdict = await self._await_verdict(machine, run)
+            async with self._ended_with(effect.session, machine, run):
+                verdict = await self._await_verdict(machine, run)
             if verdict.ran:  # else it was cut off, which says nothing about the project
                 break
         if not verdict.passed:
             why = verdict.failure or verdict.summary
             report = verdict.report[-1500:]
             raise Refused(f"The project's setup failed in its tree: {why}\n{report}".strip())
+
+    @asynccontextmanager
+    async def _ended_with(self, session: str, machine: Machine, run: str) -> AsyncIterator[None]:
+        """End a setup when its session is stopped: the order to close a run waits behind ours."""
+        stream = f"session/{session}"
+        stopped = self._setting_up[stream] = asyncio.Event()
+        self.on_change(stream)
+        ending = asyncio.create_task(self._end_once(stopped, machine, run))
+        try:
+            yield
+        finally:
+            del self._setting_up[stream]
+            ending.cancel()
+            await asyncio.wait([ending])
+
+    async def _end_once(self, stopped: asyncio.Event, machine: Machine, run: str) -> None:
+        await stopped.wait()
+        try:
+            await machine.call("run.end", run=run, grace_s=0.0)
+        except (Unavailable, NodeRefused) as no:
+            log.info("setup not ended run=%s: %s", run, no)
+
+    def on_change(self, stream: str) -> None:
+        """Note that a session is to stop, if its tree is being set up just now."""
+        stopped = self._setting_up.get(stream)
+        session = self._state(stream) if stopped is not None else None
+        if stopped is not None and isinstance(session, Session) and session.stopping:
+            stopped.set()
 
     async def _await_verdict(self, machine: Machine, run: str) -> CheckVerdict:
         reading = _Reading()
