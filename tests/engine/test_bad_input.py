@@ -424,6 +424,23 @@ async def test_a_setup_that_fails_is_said_and_retry_goes_on_once_it_does_not(pho
     await phone.card(goal, ReviewCard)
 
 
+async def test_a_setup_that_hangs_can_be_stopped_and_starts_anew_when_resumed(
+    phone: Phone,
+) -> None:
+    mended = phone.folder / f"mended-{phone.number()}"
+    await phone.agent(*lead(plan(PIECE)), good_worker())
+    goal = await phone.goal(await phone.project(setup=f"test -e {mended} || sleep 600"))
+    phone.will(goal, until="review")
+    await phone.until(
+        lambda: STAGES["a worker starting"](phone, goal), "its worker's tree to be set up"
+    )
+    await phone.door.stop(goal, cause=phone.cause())
+    await phone.until(lambda: not phone.runs_agents(goal), "the setup to be ended")
+    mended.touch()
+    await phone.door.resume(goal, cause=phone.cause())
+    await phone.card(goal, ReviewCard)
+
+
 async def test_a_command_that_is_not_allowed_is_not_run_and_the_goal_goes_on(phone: Phone) -> None:
     ran = phone.folder / f"ran-{phone.number()}"
     await phone.agent(*lead(plan(PIECE)), good_worker())
