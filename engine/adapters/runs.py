@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 CHECK_LIMIT_S = 20 * 60.0
 CHECK_OUTPUT_BYTES = 64 * 1024 * 1024  # all of it is read through, to show the last lines
-SETUP_STARTS = 2
+SETUP_STARTS = 3  # a cut-off in each, and the owner is asked
 REPORT_LINES = 40
 ERROR_LINES = 40
 ERROR_LENGTH = 1000  # characters kept of each
