@@ -13,8 +13,6 @@ from engine.errors import EngineError
 from engine.paths import Home
 from stores.database import Unusable
 
-LATEST_S = DRAIN_S + 1.0  # what is under way was given its time: then all ends
-
 
 async def run(home: Home) -> None:
     """Run until SIGTERM or SIGINT; then drain and return."""
@@ -28,10 +26,9 @@ async def run(home: Home) -> None:
         await asyncio.wait({bot, told}, return_when=asyncio.FIRST_COMPLETED)
         told.cancel()
         if not bot.done():
-            notify.ending(LATEST_S + 1.0)
-            await asyncio.wait({bot}, timeout=LATEST_S)
-        # Still at it: it waits for a network, to sign in. Nothing of it is under way then.
-        bot.cancel()
+            notify.ending(DRAIN_S + 1.0)
+            await asyncio.wait({bot}, timeout=DRAIN_S)
+        bot.cancel()  # still at it: what it waits for does not come; the rest is on disk
         with contextlib.suppress(asyncio.CancelledError):
             await bot
 

@@ -9,6 +9,7 @@ starting is recovering. `main` also runs inside another program (the demo).
 """
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -105,8 +106,9 @@ class App:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Start, run until `stop`, drain."""
-        await self._signed_in()
         try:
+            if not await self._signed_in(stop):
+                return
             await self.store.prune(time.time())
             await self.outbox.open()
             async with self.engine, asyncio.TaskGroup() as tasks:
@@ -125,8 +127,8 @@ class App:
         finally:
             await self.bot.shutdown()
 
-    async def _signed_in(self) -> None:
-        """Ask Telegram who we are; wait for the network if need be."""
+    async def _signed_in(self, stop: asyncio.Event) -> bool:
+        """Ask Telegram who we are; wait for the network if need be. False: told to stop first."""
         tries = 0
         while True:
             try:
@@ -136,10 +138,14 @@ class App:
             except TelegramError as error:
                 tries += 1
                 log.warning("not signed in why=%s", type(error).__name__)
-                await asyncio.sleep(_wait_s(error, tries))
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_wait_s(error, tries)):
+                        await stop.wait()
+                        return False
             else:
                 break
         self.outbox.topics = bool(self.bot.bot.has_topics_enabled)
+        return True
 
     async def _drained(self) -> None:
         """Let what is under way end, but not for long: the rest is on disk."""
