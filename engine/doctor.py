@@ -95,7 +95,8 @@ def _agents(home: Home) -> Iterator[Finding]:
     try:
         accounts = _accounts(home)
     except (Broken, sqlite3.Error) as error:
-        yield Finding("accounts", False, f"the ledger cannot be read: {error}", "", needed=False)
+        mend = "Run `quarterdeck engine` in a terminal: it says what is wrong."
+        yield Finding("accounts", False, f"the ledger cannot be read: {error}", mend, needed=False)
         return
     if not accounts:
         yield _claude()
@@ -113,8 +114,9 @@ def _rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
     """Ask a file of ours without opening it for anything else; none: it is not there yet."""
     if not path.exists():
         return []
-    # By its own name: in a URI some characters of a path would mean something.
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+    # Nobody has it open: read it without the files beside it, which would be left behind as ours.
+    how = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "immutable=1"
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)) as file:
         return file.execute(sql).fetchall()
 
 
