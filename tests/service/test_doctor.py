@@ -1,8 +1,10 @@
 """The doctor on a service: the bot and its topics, each account's own agent, the units, the clock."""
 
 import asyncio
+import json
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -59,10 +61,16 @@ async def add(home: Home, *accounts: dict[str, object], secrets: Sequence[str] =
 
 
 async def asked(home: Home, token: str, *, threaded: bool = False) -> dict[str, Finding]:
-    """Examine beside an emulated Telegram, which lives in this thread's loop."""
+    """Have the command look, beside an emulated Telegram."""
     async with Emulator(token=TOKEN, owner_id=OWNER, threaded=threaded) as telegram:
         setup.write(home, Config(owner_ids=(OWNER,), api_url=telegram.url), token)
-        return await asyncio.to_thread(lambda: seen(home, offline=False))
+        command = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "engine.cli", "doctor", "--json"),
+            env=dict(os.environ) | {"QUARTERDECK_HOME": str(home.root)},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        said, _ = await command.communicate()
+    return {finding["name"]: Finding(**finding) for finding in json.loads(said)}
 
 
 async def test_it_asks_telegram_whether_topics_are_on(home: Home) -> None:
