@@ -273,9 +273,13 @@ class Runs:
         parts: list[bytes] = []
         read = 0
         while read < size:
-            answer = await self._machine(followed.machine).call(
-                "run.blob", run=followed.run, name=name, offset=read, length=4 * 1024 * 1024
-            )
+            try:
+                answer = await self._machine(followed.machine).call(
+                    "run.blob", run=followed.run, name=name, offset=read, length=4 * 1024 * 1024
+                )
+            except NodeRefused as no:  # lost: the run itself is still there, and is read on
+                log.warning("line lost run=%s: %s", followed.run, no)
+                break
             part = base64.b64decode(answer["data"])
             if not part:
                 break
