@@ -20,7 +20,7 @@ import aiohttp
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LISTENS = "DevTools listening on "
-ANSWERS_S = 60
+ANSWERS_S = 240
 # It is for 127.0.0.1 alone: no name is looked up, and nothing is fetched in the background.
 FLAGS = (
     "--headless=new",

@@ -12,6 +12,7 @@ from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from tests.browser.chromium import Failed
 from tests.browser.screen import Screen
 
 NAMED = "The phone: "
@@ -42,17 +43,25 @@ async def demo() -> AsyncIterator[tuple[Process, str]]:
     assert process.stdout is not None
     draining = None
     try:
-        async for line in process.stdout:
-            if line.decode().startswith(NAMED):
-                break
+        page = await _page(process.stdout)
         draining = asyncio.create_task(process.stdout.read())
-        yield process, line.decode().removeprefix(NAMED).strip()
+        yield process, page
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGINT)
         await process.wait()
         if draining is not None:
             await draining
+
+
+async def _page(printed: asyncio.StreamReader) -> str:
+    """Return the page's address, which the demo prints once it is there."""
+    said = ""
+    async for line in printed:
+        said += line.decode()
+        if line.decode().startswith(NAMED):
+            return line.decode().removeprefix(NAMED).strip()
+    raise Failed(f"the demo ended before it showed a phone:\n{said}")
 
 
 async def give(phone: Screen) -> None:

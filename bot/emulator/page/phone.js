@@ -13,6 +13,7 @@ import { make } from "./words.js";
 
 const GENERAL = 0;
 const SPINS_MS = 15_000; // as long as the app waits for an answer to a tap
+const BANNER_MS = 6000;
 const NEAR_PX = 60;
 const $ = (id) => document.getElementById(id);
 
@@ -31,6 +32,7 @@ let threaded = false;
 let here = GENERAL;
 let atEnd = true;
 let banner = null;
+let rising = 0;
 
 const list = $("messages");
 const thread = (message) => (message.in_topic ? message.thread : GENERAL);
@@ -141,7 +143,7 @@ function replace(old, message) {
   const same = [...item.querySelectorAll("button")].find(
     (button) => button.dataset.value === focused.dataset.value && button.className === focused.className,
   );
-  (same ?? item.querySelector(".key, .more") ?? list).focus({ preventScroll: true });
+  (same ?? item.querySelector(".key") ?? item.querySelector(".more") ?? list).focus({ preventScroll: true });
 }
 
 function remove(id) {
@@ -171,6 +173,8 @@ function announce(message) {
   who.textContent = title(thread(message));
   what.textContent = first(message);
   $("banner").hidden = false;
+  clearTimeout(rising);
+  rising = setTimeout(dismiss, BANNER_MS);
 }
 
 function dismiss() {
@@ -192,7 +196,7 @@ function around_the_chat() {
   $("down").hidden = atEnd;
   $("down").querySelector("b").textContent = waiting(here) || "";
   const bell = $("sounded");
-  bell.querySelector("span").textContent = `${sounded.size} sounded`;
+  bell.querySelector("span").textContent = String(sounded.size);
   bell.ariaLabel = `${sounded.size} sounded: to the newest of them`;
   bell.hidden = !sounded.size;
   draw_status();
@@ -203,7 +207,8 @@ function around_the_chat() {
 function draw_status() {
   const writes = typing.has(here);
   $("status").classList.toggle("typing", writes);
-  $("status").textContent = writes ? "typing" : "rehearsal";
+  const heard = sounded.size ? ` · ${sounded.size} sounded` : "";
+  $("status").textContent = writes ? "typing" : `rehearsal${heard}`;
   const dots = $("typing");
   if (writes && !dots) {
     const three = make("article", { className: "bubble dots", ariaLabel: `${bot} is typing` }, make("i"), make("i"), make("i"));
@@ -237,7 +242,7 @@ function draw_pinned() {
 
 function draw_tabs() {
   const tabs = [GENERAL, ...topics.map((topic) => topic.id)].map((where) => {
-    const tab = make("button", { type: "button", className: "tab", data: { where: String(where) } }, title(where));
+    const tab = make("button", { type: "button", className: "tab", data: { where: String(where) } }, make("span", {}, title(where)));
     if (where === here) tab.setAttribute("aria-current", "true");
     if (waiting(where)) tab.append(make("b", { ariaLabel: `${waiting(where)} unread` }, String(waiting(where))));
     return tab;

@@ -71,12 +71,9 @@ export function block(text, language) {
   if (language === "diff") code.append(...diff(text));
   else code.textContent = text;
   const copy = make("button", { type: "button", className: "icon copy", ariaLabel: "Copy", data: { copy: text } }, icon("copy"));
-  return make(
-    "figure",
-    { className: "block" },
-    make("figcaption", {}, make("span", {}, language), copy),
-    make("pre", { tabIndex: 0 }, code),
-  );
+  const pre = make("pre", { tabIndex: 0 }, code);
+  const box = language ? [make("figcaption", {}, language), copy, pre] : [pre, copy];
+  return make("figure", { className: "block" }, ...box);
 }
 
 export function diff(text) {

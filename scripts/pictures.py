@@ -1,0 +1,93 @@
+"""Plays the demo in Chromium and writes docs/pictures/*.png: `python -m scripts.pictures [folder]`.
+
+Run from the repository's root, in the environment, when the page or the cards look different from
+before. Needs Chromium, and pngquant to make the pictures small; Roboto or Inter makes them pleasant.
+"""
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.browser import chromium, goal
+from tests.browser.screen import Screen, screen
+
+# Which picture each step of the goal gives.
+NAMES = {
+    "A plan waits for your go": "plan",
+    "Allow a command?": "permission",
+    "Ready for your review": "review",
+    "Ready to push": "ready-to-push",
+}
+SECOND_WISH = "/new pantry Warn when something runs out this week."
+
+
+def small(png: bytes) -> bytes:
+    """Return the picture in 256 colours, where pngquant is there to choose them."""
+    pngquant = shutil.which("pngquant")
+    if pngquant is None:
+        sys.stderr.write("pngquant is missing: the pictures stay large\n")
+        return png
+    command = [pngquant, "--speed", "1", "--strip", "256", "-"]
+    return subprocess.run(command, input=png, stdout=subprocess.PIPE, check=True).stdout
+
+
+class Camera:
+    """Takes one picture of each card it knows, of the phone it holds."""
+
+    def __init__(self, phone: Screen, folder: Path) -> None:
+        self._phone = phone
+        self._folder = folder
+
+    async def step(self, card: str) -> None:
+        if card in NAMES:
+            await self.take(NAMES[card])
+
+    async def take(self, name: str) -> None:
+        await self._phone.until(
+            "['toast', 'banner'].every((id) => document.getElementById(id).hidden)"
+        )
+        picture = small(await self._phone.picture())
+        (self._folder / f"{name}.png").write_bytes(picture)
+        sys.stdout.write(f"{name}.png  {len(picture) / 1000:.0f} kB\n")
+
+
+async def topics(phone: Screen, camera: Camera) -> None:
+    """Give a second goal and show the list of both."""
+    await phone.tap(".tab", "General")
+    await phone.write(SECOND_WISH)
+    await phone.until("document.querySelectorAll('.tab').length > 2 && [1]", goal.STEP_S)
+    await phone.tap("#back")
+    plan = "document.querySelector('#banner').innerText.includes('A plan waits')"
+    await phone.until(plan, goal.STEP_S)
+    await camera.take("topics")
+
+
+async def take_all(address: str, folder: Path) -> None:
+    async with (
+        chromium.connected(address) as browser,
+        screen(browser) as phone,
+        goal.demo() as (_, page),
+    ):
+        await phone.open(page)
+        camera = Camera(phone, folder)
+        await goal.play(phone, camera.step)
+        await topics(phone, camera)
+
+
+def main() -> int:
+    """Return the exit code."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures")
+    folder.mkdir(parents=True, exist_ok=True)
+    command = chromium.found()
+    if command is None:
+        sys.stderr.write("There is no Chromium here (Debian: apt install chromium)\n")
+        return 1
+    with chromium.running(command) as address:
+        asyncio.run(take_all(address, folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
