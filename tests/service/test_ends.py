@@ -60,7 +60,7 @@ def started(module: str, world: World, ear: Ear) -> Iterator[subprocess.Popen[by
         "QUARTERDECK_HOME": str(world.home.root),
         "QUARTERDECK_SCENARIO": str(world.scenario),
         "NOTIFY_SOCKET": ear.address,
-        "WATCHDOG_USEC": "2000000",
+        "WATCHDOG_USEC": "60000000",
     }
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", module], env=env, cwd="/", start_new_session=True
