@@ -206,6 +206,10 @@ class Runs:
             child = folder.read(os.path.join(path, "child.json")) or {}
             fence.kill_tree(int(child.get("runner", 0)), str(child.get("runner_started", "")))
         self.finish(run)
+        until = time.monotonic() + _ENDS_S
+        while folder.ended(path) is None and time.monotonic() < until:
+            time.sleep(0.01)  # another thread saw its end as well, and is writing it down
+            self.finish(run)
         return self.state(run)
 
     def blob(self, run: str, name: str, offset: int, length: int) -> Fields:

@@ -30,6 +30,7 @@ SCRIPT = "script"
 
 _ORDER = 64 * 1024
 _DESCRIPTORS = 4
+_FORK_S = 5.0  # for one that is stopped; forking takes a millisecond or two
 _KILLED = -int(signal.SIGKILL)
 _ROOM = " " * 160  # for the titles of those to come: they are written over our own arguments
 _BEGIN = (
@@ -47,8 +48,10 @@ class Zygote:
         self._socket = ours
         self._count = 0
         self._ends: dict[int, Callable[[int], None]] = {}
-        self._gone = False
+        self._forked: dict[int, threading.Event] = {}
+        self._takes = False  # it has loaded all and not ended
         self._lock = threading.Lock()
+        self.loaded = threading.Event()
         argv = [sys.executable, "-I", "-S", "-c", _BEGIN, code]
         with theirs:
             process = subprocess.Popen(
@@ -71,24 +74,31 @@ class Zygote:
         descriptors: Sequence[int],
         on_end: Callable[[int], None],
     ) -> bool:
-        """Have a process forked; False if the zygote is gone.
+        """Have a process forked; False if the zygote is not there, yet or any more.
+
+        Once this returns the process no longer depends on us, if the zygote does as it is told; should
+        it end under way, `on_end` is called as for a process that was killed.
 
         descriptors   its standard input, output and error; for a runner the lock besides
         on_end        called in a thread of ours with its exit code, or minus a signal
         """
+        forked = threading.Event()
         with self._lock:
-            if self._gone:
+            if not self._takes:
                 return False
             self._count += 1
             number = self._count
             self._ends[number] = on_end
+            self._forked[number] = forked
         order = json.dumps([number, what, list(args)]).encode()
         try:
             socket.send_fds(self._socket, [order], list(descriptors))
         except OSError:
             with self._lock:
+                self._forked.pop(number, None)
                 # If the listener was faster, it has told of the end: that was the answer.
                 return self._ends.pop(number, None) is None
+        forked.wait(_FORK_S)
         return True
 
     def _listen(self) -> None:
@@ -99,17 +109,32 @@ class Zygote:
                 told = b""
             if not told:
                 break
-            number, code = json.loads(told)
+            self._hear(*json.loads(told))
+        with self._lock:
+            self._takes = False
+            self._socket.close()
+            left, self._ends = list(self._ends.values()), {}
+            waiting, self._forked = list(self._forked.values()), {}
+        for on_end in left:
+            on_end(_KILLED)
+        for forked in waiting:
+            forked.set()
+        self.loaded.set()
+        self._process.wait()
+
+    def _hear(self, number: int, code: int | None) -> None:
+        """Take in that it is ready (0), that a process was forked (None), or how one ended."""
+        if number == 0:
+            self._takes = True
+            self.loaded.set()
+        elif code is None:
+            with self._lock:
+                forked = self._forked.pop(number)
+            forked.set()
+        else:
             with self._lock:
                 on_end = self._ends.pop(number)
             on_end(code)
-        with self._lock:
-            self._gone = True
-            self._socket.close()
-            left, self._ends = list(self._ends.values()), {}
-        for on_end in left:
-            on_end(_KILLED)
-        self._process.wait()
 
 
 _ready: list[Zygote] = []
@@ -174,6 +199,7 @@ class _Parent:
         poll.register(self._wake, select.POLLIN)
         gc.collect()
         gc.freeze()  # what is shared stays so: the collector would write into it
+        self._tell(0, None)
         while True:
             ready = {file for file, _ in poll.poll()}
             if self._wake in ready:
@@ -194,6 +220,7 @@ class _Parent:
         for handle in descriptors:
             os.close(handle)
         self._children[pid] = number
+        self._tell(number, None)
         return True
 
     def _be(self, what: str, args: list[str], descriptors: Sequence[int]) -> NoReturn:
@@ -233,4 +260,7 @@ class _Parent:
             if pid == 0:
                 return
             code = os.waitstatus_to_exitcode(status)
-            self._control.send(json.dumps([self._children.pop(pid), code]).encode())
+            self._tell(self._children.pop(pid), code)
+
+    def _tell(self, number: int, code: int | None) -> None:
+        self._control.send(json.dumps([number, code]).encode())

@@ -27,6 +27,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> Iterator[zygote.Zygote]:
     zygote.start(code_folder())
     made = zygote.ready()
     assert made is not None
+    assert made.loaded.wait(20)
     yield made
     kill(made)
 
@@ -98,6 +99,15 @@ def test_a_forked_runner_outlives_the_zygote(
     (tmp_path / "wait").write_text("on and on\n")
     assert ended(path)["code"] == 0
     assert said(path) == ["on and on"]
+
+
+def test_a_run_that_was_started_is_there_though_the_zygote_ends_at_once(
+    runs: Runs, run: str, forks: zygote.Zygote
+) -> None:
+    path = shell(runs, run, "echo hello")
+    kill(forks)
+    assert ended(path)["code"] == 0
+    assert said(path) == ["hello"]
 
 
 def test_without_a_zygote_runs_start_all_the_same(
