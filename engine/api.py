@@ -535,13 +535,18 @@ class Client:
             await self._pause(wait_s or 0.0)
 
     async def _ask(self, verb: str, cause: str, args: dict[str, Any]) -> Answer:
+        try:
+            body = msgspec.Raw(_ENCODER.encode(args))
+        except UnicodeEncodeError as fault:
+            odd = str(fault.object).encode("utf-8", "backslashreplace").decode()
+            raise Refused(f"{odd} is no UTF-8: nothing was done.") from fault
         writer = await self._connected()
         self._last += 1
         number = self._last
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[number] = answer
         try:
-            await _write(writer, Request(number, verb, msgspec.Raw(_ENCODER.encode(args)), cause))
+            await _write(writer, Request(number, verb, body, cause))
             return await answer
         except ConnectionError as lost:
             raise Unavailable("The engine went away while it was asked.") from lost
