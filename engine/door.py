@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from engine import board
 from engine.adapters.hub import Hub
+from engine.codec import whole
 from engine.errors import Refused
 from engine.loop import NOTES, Loop
 from engine.paths import Home
@@ -75,6 +76,7 @@ from engine.views import (
 from stores.ledger import Ledger
 from stores.vault import NotOpened, Opener, Vault
 
+ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 AGENTS = ("claude", "rehearsal")
 MAX_GOAL = 100_000
@@ -546,6 +548,11 @@ class Door:
         secret_env: Sequence[str] = (),
         cause: str = "",
     ) -> str:
+        if not ACCOUNT.fullmatch(name):
+            raise Refused(
+                f"{whole(name)!r} cannot be an account's name: letters, digits, dots and hyphens, at "
+                "most 40, a letter or digit first."
+            )
         if agent not in AGENTS:
             raise Refused(f"No agent called {agent} can be driven yet: {', '.join(AGENTS)}.")
         account = Account(
