@@ -284,7 +284,7 @@ def project_remove(name: str) -> None:
 
 def _place(source: str) -> str:
     """Return a URL as it stands, and a path made whole: the engine's folder is not the caller's."""
-    if "://" in source or re.match(r"[\w.-]+@[\w.-]+:", source):
+    if not source.strip() or "://" in source or re.match(r"[\w.-]+@[\w.-]+:", source):
         return source
     return str(Path(source).expanduser().absolute())
 
