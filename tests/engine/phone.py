@@ -215,7 +215,10 @@ class Phone:
         lines = [step for n in range(900) for step in ({"say": f"Line {n}"}, {"pause_s": 0.4})]
         await self.agent(*lead(plan(PIECE)), worker(*lines, turn=1), good_worker())
         goal = await self.goal(await self.project(check="true", remote=True), willing=True)
-        await self.until(lambda: self._worker_runs(goal), "the good worker to be at work")
+        await self.until(
+            lambda: "Line" in "".join(card.doing for card in self.of(goal, WorkerCard)),
+            "the good worker to be at work",
+        )
         return goal
 
     def _worker_runs(self, goal: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from engine.api import Client
 from engine.errors import Refused
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
@@ -136,6 +137,22 @@ async def test_names_that_are_none_are_refused_and_the_right_ones_said(phone: Ph
         await phone.door.add_account("main", agent="clod")
     with pytest.raises(Refused, match=f"Project {known} is"):
         await phone.door.add_project(known, path, cause=phone.cause())
+
+
+async def test_an_account_without_a_proper_name_is_refused(phone: Phone) -> None:
+    for name in ("", "a/../b", "-a", "a b", "caf\udce9"):
+        with pytest.raises(Refused, match="cannot be an account's name"):
+            await phone.door.add_account(name, "rehearsal", cause=phone.cause())
+
+
+async def test_what_is_no_text_is_refused_before_it_reaches_the_engine(phone: Phone) -> None:
+    client = Client(phone.home.engine_sock)
+    try:
+        with pytest.raises(Refused, match="is no UTF-8: nothing was done"):
+            await client.call("new_goal", project="", text="caf\udce9")
+        await client.call("projects")
+    finally:
+        await client.close()
 
 
 async def test_settings_that_cannot_be_read_are_said_and_the_goal_goes_on(phone: Phone) -> None:
