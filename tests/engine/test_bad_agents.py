@@ -107,7 +107,7 @@ SCRIPTS = {
         + "\n.\nexit 1\n",
         "Not logged in · Please run /login",
     ),
-    "is no program": ("\x7fELF, as it were\n", "It could not be started"),
+    "is no program": ("\x7fELF, as it were\n", "/claude"),
 }
 
 
