@@ -59,7 +59,7 @@ async def topics(phone: Screen, camera: Camera) -> None:
     await phone.write(SECOND_WISH)
     await phone.until("document.querySelectorAll('.tab').length > 2 && [1]", goal.STEP_S)
     await phone.tap("#back")
-    plan = "document.querySelector('#banner').innerText.includes('A plan waits')"
+    plan = "document.querySelector('#topics li').innerText.includes('A plan waits')"
     await phone.until(plan, goal.STEP_S)
     await camera.take("topics")
 

@@ -13,7 +13,7 @@ from typing import Any
 from tests.browser.chromium import Browser, Failed
 
 WIDTH, HEIGHT, SCALE = 390, 844, 2
-WAIT_S = 20.0
+WAIT_S = 30.0
 KEYS = {
     "ArrowDown": 40,
     "Backspace": 8,

@@ -374,7 +374,7 @@ async def test_one_s_own_words_can_be_edited_and_deleted(
 ) -> None:
     await page.write("a gaol")
     said = await heard(emulator)
-    await page.tap(f"#m-{said.id} .more")
+    await page.tap(f"#m-{said.id} .text")
     await page.tap("#menu button", "Edit")
     await page.look("document.querySelector('#words').select()")
     await page.type("a goal")
@@ -382,7 +382,7 @@ async def test_one_s_own_words_can_be_edited_and_deleted(
     await page.until(shows(f"#m-{said.id} .text", "a goal"))
     kinds = [next(k for k in u if k != "update_id") for u in await bot.call("getUpdates")]
     assert kinds == ["message", "edited_message"]
-    await page.tap(f"#m-{said.id} .more")
+    await page.tap(f"#m-{said.id} .text")
     await page.tap("#menu button", "Delete")
     await page.until(f"!document.querySelector('#m-{said.id}')")
 

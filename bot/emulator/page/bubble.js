@@ -2,14 +2,17 @@
 
 import { icon, make, words } from "./words.js";
 
+const BRIEF = 200;
 const STYLES = new Set(["success", "danger", "primary"]);
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export const time = (at) => clock.format(new Date(at * 1000));
 
-export function first(message) {
-  const [line] = message.text.split("\n");
-  return line || message.file?.name || line_of(message.service) || "";
+// What a list, a banner or an answer says of a message, in one line.
+export function brief(message) {
+  const text = message.text.slice(0, BRIEF).replace(/\s+/g, " ");
+  const name = message.kind === "photo" ? "Picture" : message.file?.name;
+  return text || name || line_of(message.service);
 }
 
 export function size(bytes) {
@@ -62,7 +65,7 @@ export function unfold(quote, open) {
 function answered(message, around) {
   const original = around.original(message.reply_to);
   const who = original ? around.name(original) : "Deleted message";
-  const what = message.quote || (original ? first(original) : "");
+  const what = message.quote || (original ? brief(original) : "");
   return make("button", { type: "button", className: "answered", data: { to: String(message.reply_to) } }, make("b", {}, who), make("span", {}, what));
 }
 

@@ -1,6 +1,6 @@
 // The line below the chat: what is written, what it answers, commands, files.
 
-import { first } from "./bubble.js";
+import { brief } from "./bubble.js";
 import { toast } from "./sheets.js";
 import { make } from "./words.js";
 
@@ -83,7 +83,7 @@ export class Composer {
   #turn_to(message, edits) {
     this.#about = { message, edits };
     $("about-who").textContent = edits ? "Edit" : this.#door.name(message);
-    $("about-what").textContent = first(message);
+    $("about-what").textContent = brief(message);
     $("about").hidden = false;
     this.#line.focus();
   }

@@ -6,7 +6,7 @@
 // An element is made once for each version of a message and put at the end or in its old version's
 // place; nothing is ever drawn again because something else changed.
 
-import { bubble, busy, first, time, unfold } from "./bubble.js";
+import { brief, bubble, busy, time, unfold } from "./bubble.js";
 import { Composer } from "./composer.js";
 import { alert, copy, menu, toast, view } from "./sheets.js";
 import { make } from "./words.js";
@@ -107,7 +107,7 @@ function take(message, rest, fresh) {
   quiet(thread(message));
   const seen = thread(message) === here && atEnd && !document.hidden && in_chat();
   if (!seen) count(message);
-  if (!seen && sounds) announce(message);
+  if (!seen && sounds && in_chat()) announce(message);
   if (thread(message) === here) composer.asked(message);
 }
 
@@ -171,7 +171,7 @@ function announce(message) {
   banner = message.id;
   const [who, what] = $("banner").querySelectorAll("b, i");
   who.textContent = title(thread(message));
-  what.textContent = first(message);
+  what.textContent = brief(message);
   $("banner").hidden = false;
   clearTimeout(rising);
   rising = setTimeout(dismiss, BANNER_MS);
@@ -237,7 +237,7 @@ function draw_pinned() {
   $("pinned").hidden = !last;
   if (!last) return;
   $("pinned").dataset.to = String(last.id);
-  $("pinned").querySelector("span").textContent = first(last);
+  $("pinned").querySelector("span").textContent = brief(last);
 }
 
 function draw_tabs() {
@@ -266,7 +266,7 @@ function topic_row(where, last) {
     "button",
     { type: "button", data: { where: String(where) } },
     face,
-    make("span", { className: "topic" }, make("b", {}, title(where)), make("i", {}, last ? `${last.from_bot ? "" : "You: "}${first(last)}` : "Nothing here yet")),
+    make("span", { className: "topic" }, make("b", {}, title(where)), make("i", {}, last ? `${last.from_bot ? "" : "You: "}${brief(last)}` : "Nothing here yet")),
     make("span", { className: "side" }, make("time", {}, last ? time(last.date) : "")),
   );
   if (where === here) row.setAttribute("aria-current", "true");
@@ -399,15 +399,21 @@ function fold(quote) {
   unfold(quote, opens);
 }
 
+const touched = matchMedia("(hover: none)");
+const of_bubble = (event) =>
+  event.target.closest(".bubble") && !getSelection().toString() ? message_of(event.target) : undefined;
+
 list.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) return tapped(button, message_of(button));
   const code = event.target.closest(".text code");
-  if (code && !code.closest("pre")) copy(code.textContent);
+  if (code && !code.closest("pre")) return copy(code.textContent);
+  const message = touched.matches && !event.target.closest("pre") && of_bubble(event);
+  if (message) offer(message);
 });
 list.addEventListener("contextmenu", (event) => {
-  const message = event.target.closest(".bubble") && message_of(event.target);
-  if (!message || getSelection().toString()) return;
+  const message = of_bubble(event);
+  if (!message) return;
   event.preventDefault();
   offer(message);
 });
