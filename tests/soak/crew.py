@@ -34,6 +34,7 @@ OWNER = 42
 YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 LOOK_S = 0.02
 LAST_LINES = 40
+NODES_END_S = 30.0
 
 # Checks, setups and workers' turns. A lead's script cannot tell where it was cut off.
 KILLABLE = re.compile(r"check-.*|s-\d+-t\d+(-setup.*)?")
@@ -70,12 +71,16 @@ class Crew:
         )
 
     async def stop(self) -> None:
-        """End both the polite way, the bot first."""
+        """End both the polite way, the bot first, and see that no node of ours is left."""
         for module in ("bot", "engine"):
             process = self.processes[module]
             if process.poll() is None:
                 process.terminate()
             await asyncio.to_thread(process.wait, 30)
+        title = f"quarterdeck-node {self.world.home.root}"
+        async with asyncio.timeout(NODES_END_S):
+            while any(_shows(pid, title) for pid in _pids()):  # noqa: ASYNC110 - others' processes
+                await asyncio.sleep(LOOK_S)
 
     # ------------------------------------------------------------ the voyage
 
@@ -205,6 +210,10 @@ class Crew:
             if not (run / "exit.json").exists() and pid and _shows(pid, run.name):
                 return pid, run.name
         return 0, ""
+
+
+def _pids() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
 def _shows(pid: int, words: str) -> bool:
