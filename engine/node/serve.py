@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import functools
 import os
 import platform
 import shutil
@@ -121,6 +122,7 @@ class Node:
         self._channel = channel
         self._claim = Claim(home)
         self._runs = runs.Runs(home, fence.probe())
+        trees.know(self._runs.probe)
         self._watcher = Watcher()
         self._home_watch = self._watcher.watch(home)
         self._threads = ThreadPoolExecutor(max_workers=8)
@@ -332,6 +334,7 @@ async def _settled(answer: Answer) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else await answer
 
 
+@functools.lru_cache(maxsize=1)
 def _git_version() -> str:
     try:
         said = subprocess.run(

@@ -178,6 +178,11 @@ def probe() -> fence.Probe:
     return _probed[0]
 
 
+def know(found: fence.Probe) -> None:
+    """Take over what this process has found already."""
+    _probed[:] = [found]
+
+
 def _probe(fields: Fields) -> fence.Probe:
     return fence.Probe(**{**fields, "version": tuple(fields["version"])})
 
