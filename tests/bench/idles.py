@@ -50,6 +50,7 @@ async def measure() -> list[Line]:
                 "bot": stage.bot.pid,
                 "node": _pid(f"quarterdeck-node {stage.home.root}"),
             }
+            ours["zygote"] = _child(ours["node"])
             await asyncio.sleep(SETTLE_S)
             before = {name: spent(pid) for name, pid in ours.items()}
             floor_before, began = spent(floor.pid), time.monotonic()
@@ -105,7 +106,7 @@ def _lines(
             mb / floor_mb,
             f"≤ {MOST_PSS_MB:g} MB",
             mb <= MOST_PSS_MB,
-            "what engine and bot import.",
+            "what engine, bot and node import, and the zygote beside the node.",
             1,
         ),
     ]
@@ -119,6 +120,11 @@ def _pid(title: str) -> int:
                 if (entry / "cmdline").read_bytes().rstrip(b"\0").decode() == title:
                     return int(entry.name)
     raise LookupError(f"there is no {title}")
+
+
+def _child(pid: int) -> int:
+    """Return the eldest child of a process."""
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def spent(pid: int) -> Spent:

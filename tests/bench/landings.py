@@ -73,8 +73,9 @@ async def measure() -> list[Line]:
         "merge-tree, commit-tree, update-ref",
         most=2,
         why=(
-            "two processes of git more (where both commits stand, and their dates, so that the same "
-            "two give the same commit), and three durable commits of our own."
+            "two processes of git more beside the merge (the common ancestor; the dates, so that the "
+            "same two give the same commit), and three durable commits between the steps, so that it "
+            "goes on from any of them."
         ),
     )
     beside = compared(

@@ -44,8 +44,9 @@ async def measure() -> list[Line]:
             most=2,
             most_p95=5,
             why=(
-                "two durable commits instead of one (the bot keeps the update before it confirms it, "
-                "the engine keeps the decision), an encryption, and a validating client library."
+                "two durable commits instead of one (the bot keeps the update, sealed, before it confirms "
+                "it; the engine keeps the decision), each in a thread of its own, and a client library "
+                "that makes an object of every part of an update."
             ),
         ),
         compared(
@@ -55,7 +56,7 @@ async def measure() -> list[Line]:
             "the same and one POST",
             most=2,
             most_p95=5,
-            why="as above; the answer is sent by an HTTP client that costs a millisecond or two more.",
+            why="as above, and an HTTP client that costs a millisecond more than the floor's.",
         ),
     ]
 

@@ -41,9 +41,11 @@ async def starts() -> list[Line]:
             "poll, commit, a plain child",
             most=2.9,
             why=(
-                f"a tree of its own and a fence are made first, by some dozen processes of git, sh "
-                f"and bubblewrap; the runner is a Python process. The very first goal of a project, "
-                f"which also copies the project, took {first.median:.0f} ms."
+                "a tree of its own and a fence come first: the base is fetched and read, the tree laid "
+                "inside a fence, then the agent's own fence built, some twenty processes of git, sh and "
+                "bubblewrap one after another. What is left to win is to read the base and to lay a "
+                "tree before they are asked for. The first goal of a project, which also copies it, "
+                f"took {first.median:.0f} ms."
             ),
         )
     ]
@@ -72,8 +74,9 @@ async def cards() -> list[Line]:
             most=3,
             most_p95=6,
             why=(
-                "the line passes three processes more (runner, node, engine), the end of the turn and "
-                "the message are commits of their own, and so is the bot's queue."
+                "the line passes runner, node, engine and bot, and is on disk at each: in the spool, as "
+                "the turn's end, as the owner's line, in the bot's queue. Each is a hand-over to a "
+                "thread or a process, which a busy machine makes slower than the work itself."
             ),
         )
     ]
