@@ -134,11 +134,16 @@ def cards(world: World, goal_id: str, doing: Doing) -> list[AnyCard]:
 
 def general(world: World) -> list[AnyCard]:
     """Cards that belong to no goal."""
-    return [
-        sealed(_ask_card(world, ask))
+    fleet = _state(world, "fleet", Fleet) or Fleet()
+    found: list[AnyCard] = [
+        _login_card(rest.account, rest.why, rest.at) for rest in fleet.rests if rest.signed_out
+    ]
+    found.extend(
+        _ask_card(world, ask)
         for ask in _all(world, "ask/", Ask)
         if not ask.goal and ask.stage is not None
-    ]
+    )
+    return [sealed(card) for card in found]
 
 
 def everything(world: World, doing: Doing) -> list[AnyCard]:
@@ -211,7 +216,8 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
         return ()
     match session.stage:
         case session_rule.Stage.WANTING:
-            return (Wait("a place to run", session.where or "asking for one"),)
+            where = session.where or "asking for one"
+            return (Wait("a place to run", where, session.waits_until),)
         case session_rule.Stage.PARKED:
             account = f"account {session.account.name}"
             return (Wait("its plan's usage limit", account, session.parked_until),)
@@ -584,7 +590,6 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
 
 
 FAILURE_WORDS = {
-    TurnError.LOGIN: "The lead is not signed in",
     TurnError.START: "The lead could not start",
     TurnError.CUT_OFF: "The lead keeps being cut off",
 }
@@ -606,6 +611,26 @@ def _failure_card(goal: Goal) -> FailureCard:
         buttons=("retry", "stop"),
         asks=True,
     )
+
+
+LOGIN = "login-"  # how the id of an account's card begins
+
+
+def _login_card(account: str, why: str, at: float) -> FailureCard:
+    """One for an account, however many of its runs wait."""
+    return FailureCard(
+        id=f"{LOGIN}{account}-{int(at)}",
+        at=at,
+        what=f"Account {account} is not signed in",
+        why=f"{why} What waits for it goes on by itself then.",
+        buttons=("retry",),
+        asks=True,
+    )
+
+
+def account_of(card: FailureCard) -> str:
+    """The account whose login a card is about."""
+    return card.id.removeprefix(LOGIN).rpartition("-")[0]
 
 
 # ---------------------------------------------------------------- asks

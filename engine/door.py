@@ -25,6 +25,7 @@ from engine.rules import ask as ask_rule
 from engine.rules import session as session_rule
 from engine.rules.events import (
     AccountAdded,
+    AccountFreed,
     AccountRemoved,
     Answered,
     AnyEvent,
@@ -130,6 +131,7 @@ class Door:
         self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
         self._streams: dict[str, set[str]] = {}  # a goal's streams
         self._machines: object = None  # as the fleet had them when cards were last made
+        self._rests: object = None  # likewise
         self._shown: Shown | None = None
 
     # ------------------------------------------------------------ cards, kept current
@@ -143,6 +145,7 @@ class Door:
         for card in self._cards.values():
             self._of_goal.setdefault(card.goal, set()).add(card.id)
         self._machines = self._fleet().machines
+        self._rests = self._fleet().rests
         self._shown = shown
         self._loop.watch(self._on_change)
 
@@ -180,8 +183,16 @@ class Door:
             self._refresh(goal)
         elif stream.startswith("ask/"):
             self._show("", board.general(world))
-        elif stream == "fleet" and self._fleet().machines is not self._machines:
-            self._machines = self._fleet().machines
+        elif stream == "fleet":
+            self._on_fleet(world)
+
+    def _on_fleet(self, world: board.World) -> None:
+        fleet = self._fleet()
+        if fleet.rests is not self._rests:
+            self._rests = fleet.rests
+            self._show("", board.general(world))
+        if fleet.machines is not self._machines:
+            self._machines = fleet.machines
             for live in board.goals(world):
                 if live.live:
                     self._refresh(live.id)
@@ -377,6 +388,8 @@ class Door:
         goal = f"goal/{card.goal}"
         ship = f"ship/{card.goal}"
         match card, verb:
+            case FailureCard(goal=""), "retry":
+                return "fleet", AccountFreed(name=board.account_of(card)), "Goes on"
             case PlanCard(), "start":
                 return goal, PlanStarted(plan=card.id), "Started"
             case PlanCard(), "discard":
@@ -470,6 +483,7 @@ class Door:
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),
             "held": fleet.held,
+            "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }
 

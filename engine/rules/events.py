@@ -433,10 +433,11 @@ class Placed(Event, frozen=True):
 
 
 class Queued(Event, frozen=True):
-    """Fact from the fleet: no slot yet, and why."""
+    """Fact from the fleet: no slot yet, why, and until when if that is known."""
 
     run: str
     why: str
+    until: float = 0.0
 
 
 class RunStarted(Event, frozen=True):
@@ -623,6 +624,7 @@ class SlotWanted(Event, frozen=True):
     run: str
     teller: str
     machine: str = ""
+    account: str = ""  # whose limit or login may be in the way
 
 
 class SlotFreed(Event, frozen=True):
@@ -644,11 +646,24 @@ class AccountRemoved(Event, frozen=True):
 
 
 class AccountRested(Event, frozen=True):
-    """Fact: a provider's limit or a refused login."""
+    """Fact from a session: a provider's limit, or (`until` 0) a refused login."""
 
     name: str
     until: float
     why: str
+
+
+class RestOver(Event, frozen=True):
+    """Fact: the limit an account rested for is over."""
+
+    name: str
+    until: float
+
+
+class AccountFreed(Event, frozen=True):
+    """Request: the account was signed in again; what waits for it is tried."""
+
+    name: str
 
 
 class HeldAll(Event, frozen=True):
@@ -743,6 +758,8 @@ FleetEvent: TypeAlias = (
     | AccountAdded
     | AccountRemoved
     | AccountRested
+    | RestOver
+    | AccountFreed
     | HeldAll
     | GaveUp
 )

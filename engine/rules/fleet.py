@@ -2,7 +2,8 @@
 
 A session asks for a place (`SlotWanted`), is told where it runs and why (`Placed`) or why it waits
 (`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine.
-Pure. Neighbours: session.py asks; engine/door.py adds accounts and machines.
+Runs of an account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks;
+engine/door.py adds accounts and machines.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from engine.errors import Refused
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     AccountAdded,
+    AccountFreed,
     AccountRemoved,
     AccountRested,
     FleetEvent,
@@ -22,9 +24,11 @@ from engine.rules.events import (
     MachineSeen,
     Placed,
     Queued,
+    RestOver,
     SlotFreed,
     SlotWanted,
 )
+from engine.rules.rests import Rest, over, rested, resting, without
 from engine.rules.words import Account
 
 HERE = "here"
@@ -50,6 +54,8 @@ class Slot(Struct, frozen=True):
     teller: str
     machine: str
     told: str = ""  # the reason it was last given for waiting
+    account: str = ""
+    until: float = 0.0  # what it was last told of the end of its wait
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -59,7 +65,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     running: tuple[Slot, ...] = ()
     wanting: tuple[Slot, ...] = ()
     accounts: tuple[Account, ...] = ()
-    rests: tuple[tuple[str, float, str], ...] = ()  # account, until, why
+    rests: tuple[Rest, ...] = ()  # of accounts
     held: bool = False
 
     def machine(self, name: str) -> Machine | None:
@@ -78,8 +84,9 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
     match event:
         case SlotWanted(run=run) if _has(now, run):
             return now, ()
-        case SlotWanted(run=run, teller=teller, machine=machine):
-            return _grant(replace(now, wanting=(*now.wanting, Slot(run, teller, machine))))
+        case SlotWanted():
+            slot = Slot(event.run, event.teller, event.machine, account=event.account)
+            return _grant(replace(now, wanting=(*now.wanting, slot)))
         case SlotFreed(run=run):
             return _grant(
                 replace(
@@ -97,18 +104,28 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             )
             return _grant(replace(now, machines=machines))
         case HeldAll(held=held):
-            return _grant(replace(now, held=held))
+            # Who lets all go on wants it now, whatever a provider said.
+            rests = now.rests if held else tuple(rest for rest in now.rests if rest.signed_out)
+            return _grant(replace(now, held=held, rests=rests))
         case AccountAdded(account=account):
             kept = tuple(known for known in now.accounts if known.name != account.name)
-            return replace(now, accounts=(*kept, account)), ()
+            rests = without(now.rests, account.name)
+            return _grant(replace(now, accounts=(*kept, account), rests=rests))
         case AccountRemoved(name=name) if now.account(name) is None:
             raise Refused(f"There is no account {name}. quarterdeck account list shows them.")
         case AccountRemoved(name=name):
             kept = tuple(known for known in now.accounts if known.name != name)
-            return replace(now, accounts=kept), ()
-        case AccountRested(name=name, until=until, why=why):
-            rests = tuple(rest for rest in now.rests if rest[0] != name)
-            return replace(now, rests=(*rests, (name, until, why))), ()
+            return _grant(replace(now, accounts=kept, rests=without(now.rests, name)))
+        case AccountRested():
+            rests, wake = rested(now.rests, event)
+            after, told = _grant(replace(now, rests=rests))
+            return after, (*wake, *told)
+        case RestOver():
+            return _grant(replace(now, rests=over(now.rests, event)))
+        case AccountFreed(name=name) if resting(now.rests, name) is None:
+            raise Refused(f"Account {name} does not wait for you any more.")
+        case AccountFreed(name=name):
+            return _grant(replace(now, rests=without(now.rests, name)))
         case _:
             return now, ()
 
@@ -139,13 +156,16 @@ def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     for slot in now.wanting:
         machine, why = _place(now, slot, running)
         if machine:
-            running.append(replace(slot, machine=machine, told=""))
+            running.append(replace(slot, machine=machine, told="", until=0.0))
             placed = Placed(run=slot.run, machine=machine, why=why)
             effects.append(Tell(stream=slot.teller, event=placed))
             continue
-        wanting.append(replace(slot, told=why))
-        if why != slot.told:
-            effects.append(Tell(stream=slot.teller, event=Queued(run=slot.run, why=why)))
+        rest = None if now.held else resting(now.rests, slot.account)
+        until = rest.until if rest else 0.0
+        wanting.append(replace(slot, told=why, until=until))
+        if (why, until) != (slot.told, slot.until):
+            queued = Queued(run=slot.run, why=why, until=until)
+            effects.append(Tell(stream=slot.teller, event=queued))
     return replace(now, running=tuple(running), wanting=tuple(wanting)), tuple(effects)
 
 
@@ -153,6 +173,8 @@ def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
     """Return the machine for a run and why it is that one, or "" and why it waits."""
     if now.held:
         return "", "everything is stopped: /resume all goes on"
+    if rest := resting(now.rests, slot.account):
+        return "", rest.reason
     ticked = [machine for machine in now.machines if slot.machine in ("", machine.name)]
     if not ticked:
         return "", f"{slot.machine}: no such machine"

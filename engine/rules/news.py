@@ -19,6 +19,10 @@ LIMIT_OVER = (
     "[Quarterdeck] Your plan's usage limit has reset. Carry on where you left off; "
     "look first at what was already done."
 )
+SIGNED_IN_AGAIN = (
+    "[Quarterdeck] Your last turn was refused: your account was not signed in. It is now. Look first "
+    "at what was already done; here is again what you were given."
+)
 FORGOTTEN = (
     "[Quarterdeck] Your earlier conversation could not be reopened, so this is a fresh start. "
     "Look at the state of your branch first: part of the work may be done."

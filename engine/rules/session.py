@@ -34,6 +34,7 @@ from engine.rules.effects import (
     Watch,
 )
 from engine.rules.events import (
+    AccountRested,
     Asked,
     AskParked,
     AskRaised,
@@ -135,6 +136,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     wants: str = ""  # machine, "" = any
     machine: str = ""
     where: str = ""  # why it runs there, or why it waits
+    waits_until: float = 0.0  # for a place, where that is known
     queue: tuple[Line, ...] = ()
     taken: tuple[Line, ...] = ()  # what the current turn was given
     turn: int = 0
@@ -210,7 +212,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case Placed(machine=machine, why=why) if now.stage is Stage.WANTING:
             return _start(now, machine, why)
         case Queued(why=why) if now.stage is Stage.WANTING:
-            return replace(now, where=why), ()
+            return replace(now, where=why, waits_until=event.until), ()
         case RunStarted() if now.stage is Stage.STARTING:
             watch = Watch(run=now.run, session=now.id, due_at=event.at + QUIET_S)
             noted = _warn(now, event.note) if event.note else ()
@@ -298,9 +300,17 @@ def _next(now: Session) -> Step:
         return now, ()
     turn = now.turn + 1
     wanting = replace(
-        now, stage=Stage.WANTING, turn=turn, run=f"{now.id}-t{turn}", where="", over=None
+        now,
+        stage=Stage.WANTING,
+        turn=turn,
+        run=f"{now.id}-t{turn}",
+        where="",
+        waits_until=0.0,
+        over=None,
     )
-    wanted = SlotWanted(run=wanting.run, teller=now.stream, machine=now.wants)
+    wanted = SlotWanted(
+        run=wanting.run, teller=now.stream, machine=now.wants, account=now.account.name
+    )
     return wanting, (Tell(stream="fleet", event=wanted),)
 
 
@@ -479,11 +489,28 @@ def _ended(now: Session, event: TurnEnded) -> Step:
         said=event.text or after.said,
         cost_usd=after.cost_usd + event.cost_usd,
     )
-    effects: list[AnyEffect] = [*told, CloseRun(run=now.run, machine=now.machine)]
+    effects: list[AnyEffect] = [
+        *told,
+        *_rest_account(now, event),
+        CloseRun(run=now.run, machine=now.machine),
+    ]
     if now.role is Role.LEAD and event.text.strip() and event.kind is TurnError.NONE:
         who = news.who(now.role, now.number, now.title)
         effects.append(Say(goal=now.goal, kind="words", text=event.text, who=who))
     return ended, tuple(effects)
+
+
+def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
+    """Tell the fleet before the place is free: nobody else is to start into the same refusal."""
+    name = now.account.name
+    match event.kind:
+        case TurnError.LIMIT:
+            until, why = _limit_over(now, event.at), "its plan's usage limit"
+        case TurnError.LOGIN:
+            until, why = 0.0, signed_out(now.account, event.error)
+        case _:
+            return ()
+    return (Tell(stream="fleet", event=AccountRested(name=name, until=until, why=why)),)
 
 
 def _exited(now: Session, event: RunExited) -> Step:
@@ -512,7 +539,7 @@ def _after_exit(now: Session, event: RunExited) -> Step:
         case TurnError.RESUME:
             return _forgotten(now)
         case TurnError.LOGIN:
-            return _failed(now, signed_out(now.account, over.error), TurnError.LOGIN)
+            return _signed_out(now)
         case kind:
             return _failed(now, over.error or "the agent's turn ended with an error", kind)
 
@@ -537,9 +564,13 @@ def _interrupted(now: Session) -> Step:
     return idle, (_tell_over(now, "interrupted", TurnError.INTERRUPTED),)
 
 
-def _limited(now: Session, at: float) -> Step:
+def _limit_over(now: Session, at: float) -> float:
     known = now.parked_until > at
-    until = now.parked_until + LIMIT_MARGIN_S if known else at + UNKNOWN_LIMIT_S
+    return now.parked_until + LIMIT_MARGIN_S if known else at + UNKNOWN_LIMIT_S
+
+
+def _limited(now: Session, at: float) -> Step:
+    until = _limit_over(now, at)
     carry_on = Line(news.LIMIT_OVER, "plain code")
     parked = replace(
         now,
@@ -552,6 +583,20 @@ def _limited(now: Session, at: float) -> Step:
     wake = Tell(stream=now.stream, event=HoldOver(what="limit", run=now.run), due_at=until)
     over = TurnOver(session=now.id, error="reached its plan's usage limit", kind=TurnError.LIMIT)
     return parked, (wake, Tell(stream=f"goal/{now.goal}", event=over))
+
+
+def _signed_out(now: Session) -> Step:
+    """The account rests until its owner acts; the turn is asked for anew, behind that."""
+    note = (Line(news.SIGNED_IN_AGAIN, "plain code"),) if now.named else ()
+    again = replace(
+        now,
+        stage=Stage.IDLE,
+        taken=(),
+        queue=(*note, *now.taken, *now.queue),
+        ending=TurnError.NONE,
+        cut_offs=0,
+    )
+    return _next(again)
 
 
 def _forgotten(now: Session) -> Step:

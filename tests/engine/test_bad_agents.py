@@ -82,31 +82,6 @@ SCRIPTS = {
         "#!/bin/sh\necho Welcome to an agent that knows no protocol\necho {broken\nexit 0\n",
         "The agent ended with exit code 0 and said nothing.",
     ),
-    "is not signed in": (
-        "#!/bin/sh\ncat <<'.'\n"
-        + json.dumps(
-            {
-                "type": "assistant",
-                "error": "authentication_failed",
-                "message": {
-                    "content": [{"type": "text", "text": "Not logged in · Please run /login"}]
-                },
-            }
-        )
-        + "\n"
-        + json.dumps(
-            {
-                "type": "result",
-                "subtype": "success",
-                "is_error": True,
-                "terminal_reason": "api_error",
-                "api_error_status": None,
-                "result": "Not logged in · Please run /login",
-            }
-        )
-        + "\n.\nexit 1\n",
-        "Not logged in · Please run /login",
-    ),
     "is no program": ("\x7fELF, as it were\n", "/claude"),
 }
 
@@ -128,6 +103,49 @@ async def test_a_lead_whose_agent_fails_is_a_card_and_retry_goes_on_once_it_is_m
     lead_id = phone.state(goal).session
     await phone.until(lambda: "It was read." in phone.session(lead_id).said, "the agent's words")
     assert GOAL in phone.heard(lead_id).split("\n")
+
+
+SIGNED_OUT = (
+    "#!/bin/sh\ncat <<'.'\n"
+    + json.dumps(
+        {
+            "type": "assistant",
+            "error": "authentication_failed",
+            "message": {"content": [{"type": "text", "text": "Not logged in · Please run /login"}]},
+        }
+    )
+    + "\n"
+    + json.dumps(
+        {
+            "type": "result",
+            "subtype": "success",
+            "is_error": True,
+            "terminal_reason": "api_error",
+            "api_error_status": None,
+            "result": "Not logged in · Please run /login",
+        }
+    )
+    + "\n.\nexit 1\n"
+)
+
+
+async def test_an_agent_that_is_not_signed_in_is_one_card_and_goes_on_by_itself_once_it_is(
+    phone: Phone,
+) -> None:
+    """BR-54."""
+    account = await phone.command(SIGNED_OUT)
+    goal = await phone.goal(await phone.project(), GOAL)
+    card = await phone.card("", FailureCard, lambda card: account in card.what)
+    assert "Not logged in · Please run /login" in words(card)
+    assert labels(card) == ["Retry"]
+    told = f"account {account}: not signed in"
+    await phone.until(lambda: told in waits(phone, goal), "the reason of its wait")
+    assert not phone.of(goal, FailureCard)
+    await phone.command(WORKS, account)
+    lead_id = phone.state(goal).session
+    await phone.until(lambda: "It was read." in phone.session(lead_id).said, "the agent's words")
+    assert GOAL in phone.heard(lead_id).split("\n")
+    assert not phone.of("", FailureCard)
 
 
 # The least that poses as the real one: it takes its prompt, says a word, and ends.

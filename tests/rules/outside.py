@@ -40,6 +40,7 @@ from engine.rules.effects import (
     Watch,
 )
 from engine.rules.events import (
+    AccountFreed,
     Answered,
     AnyEvent,
     AskRaised,
@@ -605,6 +606,8 @@ class Outside:
     def _tap(self, card: AnyCard, event: AnyEvent) -> Move:
         stream = f"goal/{card.goal}"
         match card, event:
+            case FailureCard(goal=""), _:
+                stream, event = "fleet", AccountFreed(name=board.account_of(card))
             case ShipCard(), _:
                 stream = f"ship/{card.goal}"
             case SessionCard(), TurnInterrupted():
@@ -646,6 +649,8 @@ class Outside:
             self._exit(run, "")
         elif run := next((run for run in self.seen if not self.waits(run)), ""):
             self.end(run, TurnError.NONE)
+        elif signed_out := [rest for rest in world.states["fleet"].rests if rest.signed_out]:
+            world.post("fleet", AccountFreed(name=signed_out[0].account))
         elif world.states["fleet"].held:
             world.post("fleet", HeldAll(held=False))
         elif due := [due for due, _, _ in world.later] + [

@@ -249,13 +249,13 @@ def test_the_first_merge_conflict_is_no_attempt() -> None:
     assert piece(world, 1).conflicts == 1
 
 
-@pytest.mark.parametrize("kind", [TurnError.LOGIN, TurnError.CUT_OFF, TurnError.START])
+@pytest.mark.parametrize("kind", [TurnError.CUT_OFF, TurnError.START])
 def test_what_no_worker_can_mend_is_no_attempt_and_waits_for_the_owner(kind: TurnError) -> None:
     world = started(draft("One"))
     starts = {start.session: start for start in world.owes(StartRun)}
     start = starts["s-2"]
     world.post("session/s-2", RunStarted(run=start.run))
-    world.post("session/s-2", TurnEnded(run=start.run, error="it is not signed in", kind=kind))
+    world.post("session/s-2", TurnEnded(run=start.run, error="it is broken", kind=kind))
     world.post("session/s-2", RunExited(run=start.run))
     assert piece(world, 1).stage is PieceStage.FAILED
     assert piece(world, 1).attempt == 1
