@@ -233,7 +233,8 @@ async def crew(world: World) -> AsyncIterator[Crew]:
         async with engine.unlocked():
             await engine.door.add_project(PROJECT, str(world.repository), cause="cli:1")
             await engine.door.add_account("main", "rehearsal", cause="cli:2")
-        env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        passed = ("PATH", "HOME", "LANG", "PYTHONPATH")
+        env = {name: os.environ[name] for name in passed if name in os.environ}
         env |= {
             "QUARTERDECK_HOME": str(world.home.root),
             "QUARTERDECK_SCENARIO": str(world.scenario),
