@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from engine import board
+from engine import board, retention
 from engine.adapters.hub import Hub
 from engine.codec import whole
 from engine.errors import Refused
@@ -483,6 +483,7 @@ class Door:
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),
             "held": fleet.held,
+            "kept": retention.LIMITS,
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }

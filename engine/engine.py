@@ -30,6 +30,7 @@ from engine.errors import Unavailable
 from engine.loop import EngineLock, Loop, Rule
 from engine.paths import Home
 from engine.perform import Performer, waited_for
+from engine.retention import Retention
 from engine.rules import ask, fleet, goal, landing, project, session, ship
 from engine.rules.events import MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
@@ -81,6 +82,7 @@ class Engine:
         self.door: Door
         self.runs: Runs
         self.server: Server
+        self.retention: Retention
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
@@ -120,6 +122,7 @@ class Engine:
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)
             self.runs.calls = Desk(ledger, hub, self.loop.world)
+            self.retention = Retention(ledger, machines, self.loop.world, self._clock)
             self._reached = machines
             await self.loop.open()
             await self.runs.open()
@@ -151,6 +154,7 @@ class Engine:
                 tasks = [
                     group.create_task(self.server.run(), name="server"),
                     group.create_task(self.loop.run(), name="loop"),
+                    group.create_task(self.retention.run(), name="retention"),
                     group.create_task(
                         self.runs.run(waited_for(self.loop.world())), name="followers"
                     ),

@@ -70,6 +70,7 @@ class FakeMachine:
             "run.input": self._input,
             "run.end": self._end,
             "run.list": self._list,
+            "runs.retain": lambda **_: {"packed": 0, "removed": 0, "more": False},
         }
         self._hello: Fields = {}
 
