@@ -78,7 +78,7 @@ bench: venv
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 soak: venv
-	@$(BIN)/python -m tests.bench soak --minutes $(MINUTES) $(ARGS)
+	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(ARGS)
 
 lock: venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2

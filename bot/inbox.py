@@ -7,7 +7,7 @@ public key before its first write: on disk it can be opened by the engine alone,
 for after a restart. On the usual path the clear text never leaves this process's memory.
 
 One lane per chat and topic keeps the order of what was written there; a tap has a lane of its own,
-for it waits for nobody. Long messages that the app has cut, and albums, are joined first, and the
+and waits for what was written before it, but not for long. Long messages that the app has cut, and albums, are joined first, and the
 join is settled on disk before anybody acts on it. What is done with a message is requests.py's.
 """
 
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 QUIET_S = 0.7
 LONG_UNITS = 4000
 JOIN_WITHIN_S = 3
+TAP_WAITS_S = 0.8  # for a line that was written before it
 MOST_LIVES = 3
 STRANGERS_TOLD = 5
 
@@ -103,6 +104,7 @@ class Inbox:
         self._group = group
         self._quiet_s = quiet_s
         self._wall = wall
+        self._written: dict[int | str, dict[int, asyncio.Event]] = {}  # lines not yet acted on
         self._lanes: dict[Lane, asyncio.Queue[_Batch]] = {}
         self._tasks: asyncio.TaskGroup | None = None
         self.ready = asyncio.Event()  # before it, nothing may be received
@@ -162,8 +164,12 @@ class Inbox:
     def _hand_on(self, batch: "_Batch") -> None:
         first = batch.parts[0]
         if first.by.kind == "callback_query":
-            self._spawn(self._act(batch.parts))
+            before = list(self._written.get(first.by.chat, {}).values())
+            self._spawn(self._tapped(batch.parts, before))
             return
+        written = self._written.setdefault(first.by.chat, {})
+        for one in batch.parts:
+            written[one.update_id] = asyncio.Event()
         lane: Lane = (first.by.chat, _thread(first.body))
         queue = self._lanes.get(lane)
         if queue is None:
@@ -197,6 +203,16 @@ class Inbox:
                 await self._store.join([one.update_id for one in parts])
             await self._act(parts)
 
+    async def _tapped(self, parts: Sequence[Arrived], before: list[asyncio.Event]) -> None:
+        """A tap overtakes no line written before it (a correction, then Ship), within reason."""
+        try:
+            async with asyncio.timeout(TAP_WAITS_S):
+                for one in before:
+                    await one.wait()
+        except TimeoutError:
+            log.info("tap update=%d goes ahead of a line", parts[0].update_id)
+        await self._act(parts)
+
     async def _act(self, parts: Sequence[Arrived]) -> None:
         """Have one message handled, however long the engine is away; then let it go."""
         tries = 0
@@ -212,6 +228,9 @@ class Inbox:
             else:
                 break
         self._engine_down = False
+        for one in parts:
+            if (done := self._written.get(one.by.chat, {}).pop(one.update_id, None)) is not None:
+                done.set()
         queue = packed(parts[0].by.chat, reply.weight, reply.items)
         ids = [one.update_id for one in parts]
         await self._store.handled(ids, self._wall(), queue, self._outbox.take_up)

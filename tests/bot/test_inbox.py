@@ -155,6 +155,18 @@ async def test_while_the_engine_is_away_all_is_kept_and_then_done(stage: Stage) 
     assert [args["text"] for _, args in asked] == ["line 1", "line 2", "line 3"]
 
 
+async def test_a_tap_overtakes_no_line_written_before_it(stage: Stage) -> None:
+    """A long line waits for more of it to come; the tap after it still takes effect after it."""
+    stage.door.show(session())
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    stage.phone.send("x" * 4050)
+    stage.phone.tap(card.id, "Allow")
+    asked = await stage.asked(2)
+    assert [verb for verb, _ in asked] == ["hear", "tap"]
+
+
 async def test_a_long_text_cut_by_the_app_is_one_message(stage: Stage) -> None:
     """BR-06: 10,000 characters."""
     said = "".join(f"word{number} " for number in range(1200)).strip()
