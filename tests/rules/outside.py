@@ -91,7 +91,7 @@ from engine.rules.events import (
     WorkerDone,
     WorkerMessaged,
 )
-from engine.rules.goal_state import Goal, PlanStage
+from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.plan import Stage as PieceStage
 from engine.rules.session import Session, Stage
@@ -184,6 +184,13 @@ FORWARD = {
     *("ship", "proceed", "push"),
 }
 
+YES = {"start", "allow", "ship", "proceed", "push"}
+BACKWARD = {"stop", "discard", "deny", "not_this", "send_back", "cancel", "interrupt"}
+THEMES = (
+    *("", "orders fail", "agents differ", "checks fail", "owner stops", "owner writes"),
+    *("time", "again", "heads move"),
+)
+
 
 def silent(_run: str) -> str:
     """No agent says what it does."""
@@ -194,9 +201,16 @@ class Outside:
     """Everything the rules do not decide."""
 
     def __init__(
-        self, *, goals: int = 1, check: bool = True, go: str = "ask", drops: bool = False
+        self,
+        *,
+        goals: int = 1,
+        check: bool = True,
+        go: str = "ask",
+        drops: bool = False,
+        theme: str = "",
     ) -> None:
         self._drops = drops
+        self._theme = theme
         self.world = World(patient=True)
         self.commands = (CHECK,) if check else ()
         self.alive: dict[str, StartRun] = {}
@@ -232,7 +246,11 @@ class Outside:
 
     def step(self, number: int) -> None:
         """Take one of the possible moves: the smaller the number, the more usual the move."""
-        offered = [(weight, moves) for weight, moves in self._offers() if moves]
+        offered = [
+            (weight * 8 if kind == self._theme else weight, moves)
+            for kind, weight, moves in self._offers()
+            if moves
+        ]
         drawn = number % sum(weight for weight, _ in offered)
         for weight, moves in offered:
             if drawn < weight:
@@ -242,25 +260,29 @@ class Outside:
         if number % 4:
             self.world.settle()  # else what was told is still on its way when the next thing happens
 
-    def _offers(self) -> Iterator[tuple[int, list[Move]]]:
-        """All that may happen next, by kind; without weights nothing would ever get far."""
+    def _offers(self) -> Iterator[tuple[str, int, list[Move]]]:
+        """All that may happen next, by kind; without weights nothing would ever get far.
+
+        Kinds with a name are a story's theme now and then: what is rare by itself meets itself.
+        """
         orders = list(self._orders())
         verdicts = list(self._verdicts())
         taps = list(self._taps())
-        yield 30, [self._delivery(sender) for sender in self.world.told]
-        yield 20, [ways[0] for ways in orders]
-        yield 12, [move for run in self.seen for move in self._usual(run)]
-        yield 6, [ways[0] for ways in verdicts]
-        yield 8, [move for verb, move in taps if verb in FORWARD]
-        yield 4, [move for ways in orders for move in ways[1:]]
-        yield 4, [move for run in self.seen for move in self._unusual(run)]
-        yield 2, [move for ways in verdicts for move in ways[1:]]
-        yield 2, [move for verb, move in taps if verb not in FORWARD and verb != "drop"]
-        yield 2, list(self._lines())
-        yield 2, [self._time(30.0), self._time(1000.0), self._time(4000.0)]
-        yield 2, [self._again, self._tap_again]
-        yield 1, [*map(self._head_moves, self.heads), self._remote_moves, self._hold_all]
-        yield 1, [move for verb, move in taps if verb == "drop" and self._drops]
+        yield "", 30, [self._delivery(sender) for sender in self.world.told]
+        yield "", 20, [ways[0] for ways in orders]
+        yield "", 12, [move for run in self.seen for move in self._usual(run)]
+        yield "", 8, [ways[0] for ways in verdicts]
+        yield "", 8, [move for verb, move in taps if verb in FORWARD]
+        yield "orders fail", 3, [move for ways in orders for move in ways[1:]]
+        yield "agents differ", 4, [move for run in self.seen for move in self._unusual(run)]
+        yield "checks fail", 3, [move for ways in verdicts for move in ways[1:]]
+        yield "owner stops", 2, [move for verb, move in taps if verb in BACKWARD]
+        yield "owner writes", 2, list(self._lines())
+        yield "time", 2, [self._time(30.0), self._time(1000.0), self._time(4000.0)]
+        yield "again", 2, [self._again, self._tap_again]
+        yield "heads move", 2, [*map(self._head_moves, self.heads), self._remote_moves]
+        yield "", 1, [self._hold_all]
+        yield "", 1, [move for verb, move in taps if verb == "drop" and self._drops]
 
     @property
     def seen(self) -> list[str]:
@@ -481,8 +503,9 @@ class Outside:
             yield self._propose(start, draft("One"))
             yield self._propose(start, draft("One"), draft("Two", 1))
         elif start.role is Role.LEAD and not goal.at_work and goal.head != goal.base_commit:
-            yield self._put(start)
             yield partial(self.end, run, TurnError.NONE)
+            if goal.review.stage in (ReviewStage.NONE, ReviewStage.HANDED_BACK):
+                yield self._put(start)
         else:
             yield partial(self.end, run, TurnError.NONE)
 
@@ -626,7 +649,20 @@ class Outside:
 
         return move
 
-    # ------------------------------------------------------------ the end of it
+    # ------------------------------------------------------------ a kind outside
+
+    def lead_in(self, moves: int) -> None:
+        """Let all go well for a while, the owner saying yes, so that a story can begin anywhere."""
+        for _ in range(moves):
+            self.world.settle()
+            kind = [ways[0] for ways in self._orders()]
+            kind += [ways[0] for ways in self._verdicts()]
+            kind += [move for run in self.seen for move in self._usual(run)][-1:]
+            kind += [move for verb, move in self._taps() if verb in YES]
+            if not kind:
+                return
+            kind[0]()
+        self.world.settle()
 
     def rest(self, limit: int = 2000) -> None:
         """Let all go well until nothing is left to do, as far as that is nobody's decision."""
