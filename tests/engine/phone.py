@@ -212,7 +212,7 @@ class Phone:
 
         Its worker goes on, saying so, until `brought_home`.
         """
-        lines = [step for n in range(900) for step in ({"say": f"Line {n}"}, {"pause_s": 0.4})]
+        lines = [step for n in range(3000) for step in ({"say": f"Line {n}"}, {"pause_s": 0.4})]
         await self.agent(*lead(plan(PIECE)), worker(*lines, turn=1), good_worker())
         goal = await self.goal(await self.project(check="true", remote=True), willing=True)
         await self.until(

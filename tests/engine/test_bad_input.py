@@ -40,6 +40,7 @@ from tests.engine.phone import (
     waits,
     words,
     worker,
+    write,
 )
 from tests.fakes import git
 
@@ -254,14 +255,15 @@ def origin(path: Path) -> Path:
     return path.with_name(f"{path.name}-origin.git")
 
 
-def move_remote(path: Path, name: str, text: str = "theirs\n") -> None:
-    """Somebody else pushes to main."""
+def move_remote(path: Path, name: str, text: str = "theirs\n") -> Path:
+    """Somebody else pushes to main; return their clone."""
     other = path.with_name(f"{path.name}-other-{name}")
     git(path.parent, "clone", "-q", str(origin(path)), str(other))
     (other / name).write_text(text)
     git(other, "add", "-A")
     git(other, "commit", "-q", "-m", f"Others: {name}")
     git(other, "push", "-q", "origin", "main")
+    return other
 
 
 async def test_a_remote_that_refuses_is_quoted_and_proceed_goes_on_once_it_does_not(
@@ -351,34 +353,45 @@ BAD_CHECKS = {
     "kills itself": ("kill -9 $$", "signal 9"),
     "floods": ("yes $(head -c 4000 /dev/zero | tr '\\0' x)", "it printed more than 64 MiB"),
 }
-TRIES = ({"run": "date +%N >> work.txt"}, {"commit": "Try"}, {"say": "Done."})
+
+
+def tries(bad: int) -> list[dict[str, object]]:
+    """A worker whose first turns do bad work, and whose next does good."""
+    end: list[dict[str, object]] = [{"commit": "Try"}, {"say": "Done."}]
+    return [
+        *(
+            worker(write("work.txt", f"bad {turn}\n"), *end, turn=turn)
+            for turn in range(1, bad + 1)
+        ),
+        worker(write("work.txt", "good\n"), *end),
+    ]
+
+
+def red(body: str) -> str:
+    """A check that is green on the base and on good work, else `body`."""
+    return f"test ! -e work.txt || grep -q good work.txt || ({body})"
 
 
 @pytest.mark.parametrize("how", BAD_CHECKS)
-async def test_a_check_that_is_bad_is_said_on_the_card_and_costs_one_attempt(
+async def test_a_check_that_is_bad_is_told_to_its_worker_and_costs_one_attempt(
     phone: Phone, how: str
 ) -> None:
     body, sentence = BAD_CHECKS[how]
-    mended = phone.folder / f"mended-{phone.number()}"
-    await phone.agent(*lead(plan(PIECE)), worker(*TRIES))
-    check = f"test ! -e work.txt || test -e {mended} || ({body})"
-    goal = await phone.goal(await phone.project(check=check))
+    await phone.agent(*lead(plan(PIECE)), *tries(bad=1))
+    goal = await phone.goal(await phone.project(check=red(body)))
     phone.will(goal, until="review")
-    await phone.until(
-        lambda: any(piece.attempt == 2 for piece in phone.state(goal).pieces), "an attempt to end"
-    )
-    assert sentence in phone.state(goal).pieces[0].why
-    mended.touch()
     await phone.card(goal, ReviewCard)
-    assert sentence in phone.heard(phone.state(goal).pieces[0].session)
+    (piece,) = phone.state(goal).pieces
+    assert piece.attempt == 2
+    assert sentence in phone.heard(piece.session)
 
 
 async def test_a_check_that_fails_each_time_is_a_card_and_retry_lands_once_it_is_mended(
     phone: Phone,
 ) -> None:
-    mended = phone.folder / f"mended-{phone.number()}"
-    await phone.agent(*lead(plan(PIECE)), worker(*TRIES))
-    goal = await phone.goal(await phone.project(check=f"echo all is red; test -e {mended}"))
+    await phone.agent(*lead(plan(PIECE)), *tries(bad=3))
+    check = "echo all is red; grep -q good work.txt || exit 1"
+    goal = await phone.goal(await phone.project(check=check))
     phone.will(goal, until="review")
     card = await phone.card(goal, WorkerCard)
     assert "check failed: exit 1" in words(card)
@@ -386,41 +399,34 @@ async def test_a_check_that_fails_each_time_is_a_card_and_retry_lands_once_it_is
     assert "all is red" in words(card)
     assert labels(card) == ["Retry", "Stop"]
     assert "already red on main" in waits(phone, goal)
-    mended.touch()
     await phone.tap(card, "retry")
     await phone.card(goal, ReviewCard)
 
 
 async def test_a_check_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
-    async with held(tmp_path, check_limit_s=0.3) as phone:
-        mended = tmp_path / "mended"
-        await phone.agent(
-            *lead(plan(PIECE)),
-            worker({"run": "date +%N >> work.txt"}, {"commit": "Try"}, {"say": "Done."}),
-        )
-        check = f"test -e {mended} || (echo it begins; sleep 600)"
-        goal = await phone.goal(await phone.project(check=check))
-        phone.will(goal, until="review")
+    async with held(tmp_path, check_limit_s=0.5) as phone:
+        await phone.agent(*lead(plan(PIECE)), *tries(bad=3))
+        goal = await phone.goal(await phone.project(check=red("echo it begins; sleep 600")))
+        phone.will(goal, until="plan")
+        await phone.tap(await phone.card(goal, PlanCard), "start")
         card = await phone.card(goal, WorkerCard)
-        assert "it ran longer than 0.3 seconds" in words(card)
+        assert "it ran longer than 0.5 seconds" in words(card)
         assert "it begins" in words(card)
-        mended.touch()
-        await phone.tap(card, "retry")
-        await phone.card(goal, ReviewCard)
+        assert labels(card) == ["Retry", "Stop"]
 
 
-async def test_a_check_that_only_ships_red_goes_back_to_proceed_with_its_last_lines(
+async def test_a_check_that_is_red_only_with_what_is_new_at_the_remote_is_shown_at_proceed(
     phone: Phone,
 ) -> None:
-    red = phone.folder / f"red-{phone.number()}"
-    goal, path, card = await put_to_push(phone, check=f"echo looked; test ! -e {red}")
-    move_remote(path, "theirs.txt")
-    red.touch()
+    goal, path, card = await put_to_push(phone, check="echo looked; test ! -e theirs.txt")
+    other = move_remote(path, "theirs.txt")
     await phone.tap(card, "push")
     card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
     assert "the check failed (exit 1" in words(card)
     assert "looked" in words(card)
-    red.unlink()
+    git(other, "rm", "-q", "theirs.txt")
+    git(other, "commit", "-q", "-m", "Others: mended")
+    git(other, "push", "-q", "origin", "main")
     await phone.tap(card, "proceed")
     card = await phone.card(goal, ShipCard, lambda card: card.stage == "ready")
     await phone.tap(card, "push")
@@ -428,15 +434,13 @@ async def test_a_check_that_only_ships_red_goes_back_to_proceed_with_its_last_li
 
 
 async def test_a_setup_that_fails_is_said_and_retry_goes_on_once_it_does_not(phone: Phone) -> None:
-    mended = phone.folder / f"mended-{phone.number()}"
     await phone.agent(*lead(plan(PIECE)), good_worker())
-    setup = f"echo no registry; test -e {mended}"
+    setup = "test -e .git/once || (touch .git/once; echo no registry; exit 1)"
     goal = await phone.goal(await phone.project(setup=setup))
     phone.will(goal, until="review")
     card = await phone.card(goal, WorkerCard)
     assert "The project's setup failed in its tree: exit 1" in words(card)
     assert "no registry" in words(card)
-    mended.touch()
     await phone.tap(card, "retry")
     await phone.card(goal, ReviewCard)
 
@@ -444,30 +448,28 @@ async def test_a_setup_that_fails_is_said_and_retry_goes_on_once_it_does_not(pho
 async def test_a_setup_that_hangs_can_be_stopped_and_starts_anew_when_resumed(
     phone: Phone,
 ) -> None:
-    mended = phone.folder / f"mended-{phone.number()}"
     await phone.agent(*lead(plan(PIECE)), good_worker())
-    goal = await phone.goal(await phone.project(setup=f"test -e {mended} || sleep 600"))
+    setup = "test -e .git/once || (touch .git/once; sleep 600)"
+    goal = await phone.goal(await phone.project(setup=setup))
     phone.will(goal, until="review")
-    await phone.until(
-        lambda: STAGES["a worker starting"](phone, goal), "its worker's tree to be set up"
-    )
+    trees = phone.home.root / "trees" / phone.state(goal).project
+    await phone.until(lambda: any(trees.glob("*/.git/once")), "its worker's tree to be set up")
     await phone.door.stop(goal, cause=phone.cause())
     await phone.until(lambda: not phone.runs_agents(goal), "the setup to be ended")
-    mended.touch()
     await phone.door.resume(goal, cause=phone.cause())
     await phone.card(goal, ReviewCard)
 
 
 async def test_a_command_that_is_not_allowed_is_not_run_and_the_goal_goes_on(phone: Phone) -> None:
-    ran = phone.folder / f"ran-{phone.number()}"
     await phone.agent(*lead(plan(PIECE)), good_worker())
-    goal = await phone.goal(await phone.project(check=f"touch {ran}"))
+    goal = await phone.goal(await phone.project(check="echo never to be run"))
     card = await phone.card(goal, CommandCard)
     await phone.tap(card, "not_this")
     phone.will(goal, until="review")
     review = await phone.card(goal, ReviewCard)
     assert "No check" in words(review)
-    assert not ran.exists()
+    orders = (phone.home.root / "runs").glob("*/spec.json")
+    assert not [run for run in orders if '"echo never to be run"' in run.read_text()]
 
 
 # ---------------------------------------------------------------- stop, anywhere
