@@ -40,15 +40,21 @@ def machine() -> str:
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout
     return (
         f"Measured on a shared machine with {os.cpu_count()} cores, {platform.system()} "
-        f"{platform.release()}, Python {platform.python_version()}, {git.strip()}, SQLite "
+        f"{platform.release().partition('-')[0]}, Python {platform.python_version()}, {git.strip()}, SQLite "
         f"{sqlite3.sqlite_version}; agents {trees.probe().describe()}."
     )
 
 
-def page(lines: list[Line]) -> str:
-    """Return the whole of docs/bench.md."""
+def page(lines: list[Line], load: float) -> str:
+    """Return the whole of docs/bench.md.
+
+    load   the machine's, when it began
+    """
     missed = f"## Goals not met, and why\n\n{figures.reasons(lines)}\n"
-    return f"{HEAD}\n{machine()}\n\n{figures.table(lines)}\n\n{missed}"
+    busy = f"Other work was going on beside it: the load was {load:.1f} when it began."
+    return (
+        f"{HEAD}\n{machine()}{f' {busy}' if load > 1 else ''}\n\n{figures.table(lines)}\n\n{missed}"
+    )
 
 
 async def measured(names: list[str]) -> list[Line]:
@@ -67,10 +73,11 @@ def main() -> None:
     asked = parser.parse_args()
     if unknown := [name for name in asked.row if name not in ROWS]:
         parser.error(f"no such row: {', '.join(unknown)}; there are: {', '.join(ROWS)}")
+    load, _, _ = os.getloadavg()
     lines = asyncio.run(measured(asked.row or list(ROWS)))
     print(figures.table(lines), figures.reasons(lines), sep="\n\n")
     if asked.write is not None:
-        asked.write.write_text(page(lines), encoding="utf-8")
+        asked.write.write_text(page(lines, load), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _line(count: int, times: Times, floor: Times, lost: int) -> Line:
         why=(
             "the floor ends where the imports do; after them the node starts, a Python process of its "
             "own which tries its fence before it answers, and each run's line is a durable commit. "
-            "The goal was set when the imports alone took twice as long."
+            "The floor has become lighter too, which does not help the ratio."
         ),
     )
 
