@@ -595,8 +595,18 @@ FAILURE_WORDS = {
 }
 
 
+def _sign_in(goal: Goal) -> str:
+    """What an owner can do about it from where they are; the agent's own advice is for its terminal."""
+    account = goal.account
+    return (
+        f"Give account {account.name} a new login on the box (quarterdeck account add "
+        f"{account.name} --agent {account.agent} …), then press Retry."
+    )
+
+
 def _failure_card(goal: Goal) -> FailureCard:
     opening = goal.stage is goal_rule.Stage.OPENING
+    signed_out = goal.failure_kind is TurnError.LOGIN and not opening
     what = (
         "The goal could not start"
         if opening
@@ -607,7 +617,7 @@ def _failure_card(goal: Goal) -> FailureCard:
         goal=goal.id,
         at=goal.failed_at,
         what=what,
-        why=goal.failure,
+        why=f"{goal.failure}\n{_sign_in(goal)}" if signed_out else goal.failure,
         buttons=("retry", "stop"),
         asks=True,
     )

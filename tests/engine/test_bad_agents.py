@@ -97,6 +97,7 @@ async def test_a_lead_whose_agent_fails_is_a_card_and_retry_goes_on_once_it_is_m
     card = await phone.card(goal, FailureCard)
     assert sentence in words(card)
     assert labels(card) == ["Retry", "Stop"]
+    assert ("Give account" in words(card)) == (how == "is not signed in")
     await phone.command(WORKS, account)
     await phone.tap(card, "retry")
     await phone.until(lambda: not phone.state(goal).failure, "the failure to be over")
