@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bot import text
-from engine.adapters.machines import Machine
+from engine.adapters.machines import Local, Machine
 from engine.door import Door
 from engine.engine import Engine
 from engine.paths import Home
@@ -89,9 +89,10 @@ class Phone:
         self.ahead_s = 0.0  # how far the engine's clock was set forward
         self.home = Home(folder / "home").make()
         create_keys(self.home)
+        self.machine: Machine = machine or Local(self.home.root)
         self.engine = Engine(
             self.home,
-            machines={"here": machine} if machine else None,
+            machines={"here": self.machine},
             clock=self.clock,
             uptime=lambda: time.monotonic() + self.ahead_s,
             **limits,
@@ -122,6 +123,13 @@ class Phone:
             await over.wait()
             pressing.cancel()
             assert self.engine.loop.broken() == {}
+
+    async def leave(self) -> None:
+        """Stop all goals and end every run: they would outlive the engine, as they should."""
+        await self.door.stop(cause=self.cause())
+        for run in (await self.machine.call("run.list"))["runs"]:
+            if run["alive"]:
+                await self.machine.call("run.kill", run=run["run"])
 
     @property
     def door(self) -> Door:
@@ -390,6 +398,7 @@ async def held(folder: Path, **more: Any) -> AsyncIterator[Phone]:
     waiting.cancel()
     try:
         yield phone
+        await phone.leave()
     finally:
         over.set()
         await living
