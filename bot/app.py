@@ -27,6 +27,7 @@ from bot.cards import Cards
 from bot.delivery import Flooded, outcome
 from bot.gate import KINDS
 from bot.inbox import Inbox
+from bot.morning import Morning
 from bot.outbox import BACK_OFF_S, Outbox, Say, Weight
 from bot.redact import redacted
 from bot.requests import Requests
@@ -101,6 +102,7 @@ class App:
         self.inbox = Inbox(
             store, self.outbox, engine, self.requests.handle, owners=owners, public=public
         )
+        self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
         self._conflict_since = 0.0
         self._conflict_told = False
 
@@ -117,6 +119,7 @@ class App:
                     tasks.create_task(self.inbox.run(), name="inbox"),
                     tasks.create_task(self.outbox.run(), name="outbox"),
                     tasks.create_task(self.cards.follow(self.engine), name="changes"),
+                    tasks.create_task(self.morning.run(), name="morning"),
                     tasks.create_task(self._name_commands(), name="commands"),
                 ]
                 await stop.wait()

@@ -5,6 +5,7 @@
     a decided one   edited once more: what was decided, no buttons
     a gone one      its buttons go
     a note          said once
+    what the owner set: quiet hours for the outbox, the zone of all times
 
 Knows no Telegram: outbox.py does the sending, text.py the words, engine.api brings the changes.
 """
@@ -12,15 +13,18 @@ Knows no Telegram: outbox.py does the sending, text.py the words, engine.api bri
 from collections.abc import AsyncIterator
 from datetime import tzinfo
 from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot import text
 from bot.outbox import Outbox, Say, Wanted, Weight, packed
-from engine.api import Gone, Ready
+from bot.quiet import Quiet
+from engine.api import Change, Gone, Ready
 from engine.views import (
     AnyCard,
     ApproachCard,
     CommandCard,
     Note,
+    OwnerView,
     PermissionCard,
     QuestionCard,
     SessionCard,
@@ -35,7 +39,7 @@ STALE_S = 86400.0
 class Changes(Protocol):
     """The one thing needed of engine.api.Client here."""
 
-    def changes(self, notes_after: int) -> AsyncIterator[AnyCard | Note | Gone | Ready]: ...
+    def changes(self, notes_after: int) -> AsyncIterator[Change]: ...
 
 
 class Cards:
@@ -51,7 +55,7 @@ class Cards:
         self._outbox = outbox
         self._store = store
         self._chat = chat
-        self._zone = zone
+        self.zone = zone
         self._since_connected: set[str] = set()
 
     async def follow(self, engine: Changes) -> None:
@@ -59,11 +63,13 @@ class Cards:
         async for change in engine.changes(notes_after=await self._store.last_note()):
             await self.take(change)
 
-    async def take(self, change: AnyCard | Note | Gone | Ready) -> None:
+    async def take(self, change: Change) -> None:
         """Take one change up."""
         match change:
             case Note():
                 await self._note(change)
+            case OwnerView():
+                self._set(change)
             case Gone():
                 self.live.pop(change.id, None)
                 self._outbox.strip(change.id)
@@ -71,6 +77,13 @@ class Cards:
                 self._settle()
             case _:
                 self._show(change)
+
+    def _set(self, owner: OwnerView) -> None:
+        try:
+            self.zone = ZoneInfo(owner.zone) if owner.zone else None
+        except ZoneInfoNotFoundError:  # this machine's data lost it
+            self.zone = None
+        self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None
 
     def goal_of(self, card: str) -> str:
         found = self.live.get(card)
@@ -88,7 +101,7 @@ class Cards:
                 card=card.id,
                 goal=card.goal,
                 chat=self._chat,
-                words=text.card(card, self._zone),
+                words=text.card(card, self.zone),
                 revision=card.revision,
                 asks=card.asks,
                 sounds=text.sounds(card),

@@ -8,6 +8,8 @@ edits coalesce and a restart picks up whatever lags. One lane a chat: a chat tha
 no other. A send whose answer got lost is not repeated blindly, only after a while: one duplicate at
 worst, and never a loss. Answers to taps do not come through here: nothing may hold them up.
 
+In quiet hours all comes silently; what would have sounded is noted for morning.py.
+
 cards.py says what is wanted, requests.py what is answered; pace.py says how fast, delivery.py makes
 the calls and reads the errors.
 """
@@ -29,6 +31,7 @@ from bot import delivery, text
 from bot.delivery import Blocked, Done, Flooded, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import Rich, one_line
 from bot.pace import TICK_S, Pace
+from bot.quiet import Quiet
 from bot.text import Words
 from engine.views import Document
 from stores.cards import NO_TOPIC, CardStore, Line, Queued, Shown, Told, Topic
@@ -39,6 +42,8 @@ BACK_OFF_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 # After a lost answer: long enough for a late message to show up and be tapped.
 UNKNOWN_S = (8.0, 30.0, 120.0, 600.0)
 BLOCKED_S = 300.0
+# The fact that something came silently which would have sounded: until when the hours were.
+HUSHED = "hushed until"
 
 
 class Weight(IntEnum):
@@ -158,7 +163,9 @@ class Outbox:
         self.wanted: dict[str, Wanted] = {}
         self.titles: dict[str, str] = {}
         self.lanes: dict[int, Lane] = {chat: Lane(self, chat) for chat in chats}
+        self.quiet: Quiet | None = None
         self._new_lane = asyncio.Event()
+        self._hushed = ""
 
     async def open(self) -> None:
         """Read what was left unsaid."""
@@ -172,6 +179,20 @@ class Outbox:
     async def say(self, chat: int, weight: Weight, *items: Item) -> None:
         """Queue lines; once this returns they will be said."""
         await self.store.queue(packed(chat, weight, items), self.take_up)
+
+    def quiet_until(self) -> float:
+        """Return when the quiet hours that hold now end; 0 if none do."""
+        return self.quiet.until(self.wall()) if self.quiet else 0.0
+
+    async def silently(self, *, sounds: bool) -> bool:
+        """Return whether a message is to come silently, and note it if that is for the hour's sake."""
+        if not sounds:
+            return True
+        until = self.quiet_until()
+        if until and self._hushed != (noted := f"{until:.0f}"):
+            await self.store.keep_fact(HUSHED, noted)
+            self._hushed = noted
+        return bool(until)
 
     def take_up(self, lines: Iterable[Line]) -> None:
         """Hear of lines that are committed."""
@@ -415,7 +436,7 @@ class Lane:
             self.chat,
             self._as_sent(words, _unnamed(place, wanted), wanted.asks, wanted.card),
             thread=place.thread,
-            silent=not wanted.sounds,
+            silent=await self.outbox.silently(sounds=wanted.sounds),
             card=wanted.card,
             revision=wanted.revision,
         )
@@ -545,7 +566,7 @@ class Lane:
             self.chat,
             self._as_sent(item.words, place, item.sounds, line.id),
             thread=place.thread,
-            silent=not item.sounds,
+            silent=await self.outbox.silently(sounds=item.sounds),
             reply_to=item.reply_to,
             prompt=item.placeholder if item.prompt else "",
         )

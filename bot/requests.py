@@ -28,7 +28,7 @@ from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.text import Words
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Board, Document, ProjectView, SessionCard
+from engine.views import NEEDS_TEXT, Board, Document, OwnerView, ProjectView, SessionCard
 from stores.cards import CardStore, Told
 from stores.sealing import seal
 
@@ -298,12 +298,16 @@ class Requests:
             case "stop" | "resume":
                 return await self._stop_or_resume(heard, name, rest)
             case "status":
-                return self._says(text.board(_as(await self._engine.call("board"), Board)))
+                return self._says(
+                    text.board(_as(await self._engine.call("board"), Board), self._cards.zone)
+                )
             case "asks":
                 board = _as(await self._engine.call("board"), Board)
-                return self._says(text.asks(board.now))
+                return self._says(text.asks(board.now, self._cards.zone))
             case "projects":
                 return await self._projects(heard, rest)
+            case "settings":
+                return await self._settings(heard, rest)
             case "health":
                 return self._says(text.health(_as(await self._engine.call("health"), dict)))
             case "help" | "start":
@@ -318,6 +322,23 @@ class Requests:
                         f"There is no /{name}. {hint} Nothing was started.", heard.message_id
                     )
                 ]
+
+    async def _settings(self, heard: Heard, rest: str) -> list[Item]:
+        name, _, value = rest.partition(" ")
+        if not rest:
+            return self._says(text.settings(_as(await self._engine.call("settings"), OwnerView)))
+        if not value.strip():
+            return [
+                self._said(
+                    "Say /settings quiet 23-7, /settings zone Europe/Berlin or /settings heartbeat "
+                    "URL; off in its place switches it off.",
+                    heard.message_id,
+                )
+            ]
+        result = await self._engine.call(
+            "change_setting", cause=heard.cause, name=name.lower(), value=value
+        )
+        return self._done(heard, result)
 
     async def _new(self, heard: Heard, rest: str) -> list[Item]:
         first, _, goal = rest.partition(" ") if " " in rest.split("\n")[0] else rest.partition("\n")
@@ -337,7 +358,7 @@ class Requests:
     async def _stop_or_resume(self, heard: Heard, name: str, rest: str) -> list[Item]:
         late_s = self._wall() - heard.date
         if name == "stop" and heard.date and late_s > LATE_S:
-            when = text.clock(heard.date)
+            when = text.clock(heard.date, self._cards.zone)
             return [
                 self._said(
                     f"Your /stop of {when} reached me only now and was not done. Send it again if "

@@ -37,6 +37,7 @@ from engine.views import (
     Document,
     FailureCard,
     Note,
+    OwnerView,
     PermissionCard,
     PieceLine,
     PlanCard,
@@ -589,6 +590,30 @@ def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
     return _parts(sheet)
 
 
+def catch_up(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
+    """Return what is said when quiet hours are over and something waits."""
+    sheet = Builder()
+    waits = f"{_count(len(rows), 'decision')} {_wait(len(rows))} on you"
+    sheet.line(f"Quiet hours are over: {waits}", "bold")
+    for row in rows:
+        _row(row, sheet, zone)
+    return _parts(sheet)
+
+
+def settings(owner: OwnerView) -> list[Words]:
+    """Return /settings."""
+    hours = "none: what needs you sounds at any hour"
+    if owner.quiet:
+        start, end = (f"{at // 60:02d}:{at % 60:02d}" for at in owner.quiet)
+        hours = f"{start}–{end}: everything comes silently, one message after says what waits"
+    sheet = Builder().line("Settings", "bold")
+    sheet.line(f"Quiet hours: {hours}")
+    sheet.line(f"Time zone: {one_line(owner.zone, 60) or 'that of the box'}")
+    sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
+    sheet.line().line("Change one: /settings quiet 23-7, zone Europe/Berlin, heartbeat URL, or off")
+    return _parts(sheet)
+
+
 def projects(views: Sequence[ProjectView]) -> list[Words]:
     """Return /projects."""
     sheet = Builder()
@@ -658,6 +683,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /projects  list; /projects add NAME URL_OR_PATH
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
+/settings  quiet hours, time zone, heartbeat
 /health  is all well?
 
 Reply to a card or write in its topic to speak to that session. A key you paste is sealed and \
@@ -670,6 +696,7 @@ COMMANDS = (
     ("projects", "List projects, or add one"),
     ("stop", "Stop this session, or: /stop all"),
     ("resume", "Go on with it, or: /resume all"),
+    ("settings", "Quiet hours, time zone, heartbeat"),
     ("health", "Is all well?"),
     ("help", "What can be said here"),
 )

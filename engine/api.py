@@ -7,7 +7,7 @@ answered under its id, in whatever order answers are ready:
     {"id": 1, "ok": …}   or   {"id": 1, "refused": "…"}   or   {"id": 1, "unavailable": "…"}
 
 `changes` takes a connection of its own. All live cards come first, then {"ready": true}, then what
-changes: {"card": …}, {"gone": "a-5"}, {"note": …}. A slow reader is given the newest of each card and
+changes: {"card": …}, {"gone": "a-5"}, {"note": …}; {"owner": …} comes first and when it changes. A slow reader is given the newest of each card and
 holds nobody up; notes are read again from the ledger, so none is missed.
 
 The cause makes a repeat harmless: who got no answer asks again with the same one.
@@ -34,7 +34,7 @@ from msgspec import Struct
 
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
-from engine.views import AnyCard, Board, Document, Note, ProjectView, Row
+from engine.views import AnyCard, Board, Document, Note, OwnerView, ProjectView, Row
 
 log = logging.getLogger(__name__)
 
@@ -108,6 +108,11 @@ class AddAccount(Arguments, frozen=True):
     secret_env: tuple[str, ...] = ()
 
 
+class Setting(Arguments, frozen=True):
+    name: str
+    value: str
+
+
 class KeepSecret(Arguments, frozen=True):
     name: str
     sealed: bytes
@@ -152,6 +157,8 @@ VERBS: Final[dict[str, Verb]] = {
     "keep_secret": Verb(KeepSecret, changes=True),
     "unseal": Verb(Unseal, bytes),
     "health": Verb(Nothing),
+    "settings": Verb(Nothing, OwnerView),
+    "change_setting": Verb(Setting, changes=True),
 }
 
 
@@ -161,6 +168,10 @@ class Door(Protocol):
     A method takes the fields of its arguments by name, and `cause` where the verb changes anything.
     It raises Refused or Unavailable; anything else ends the engine.
     """
+
+    def owner(self) -> OwnerView:
+        """Return what the owner set for themself."""
+        ...
 
     def cards(self) -> Iterable[AnyCard]:
         """Return all live cards."""
@@ -201,12 +212,13 @@ class Ready(Struct, frozen=True):
 class Push(Struct, frozen=True, omit_defaults=True):
     card: AnyCard | None = None
     note: Note | None = None
+    owner: OwnerView | None = None
     gone: str = ""
     ready: bool = False
     refused: str = ""
 
 
-Change: TypeAlias = AnyCard | Note | Gone | Ready
+Change: TypeAlias = AnyCard | Note | OwnerView | Gone | Ready
 
 _REQUEST = msgspec.json.Decoder(Request)
 _ANSWER = msgspec.json.Decoder(Answer)
@@ -284,6 +296,11 @@ class Server:
         for follower in self._followers:
             follower.push(card, Push(gone=card))
 
+    def owner_changed(self, owner: OwnerView) -> None:
+        """Tell all followers what the owner set."""
+        for follower in self._followers:
+            follower.push("", Push(owner=owner))
+
     def noted(self) -> None:
         """Have all followers look for new notes."""
         for follower in self._followers:
@@ -355,6 +372,7 @@ class Server:
         follower = _Follower(self._door.cards())
         self._followers.add(follower)
         try:
+            await _write(writer, Push(owner=self._door.owner()))
             while follower.pending:
                 await _write(writer, follower.take())
             await _write(writer, Push(ready=True))
@@ -509,9 +527,11 @@ class Client:
     async def changes(self, notes_after: int) -> AsyncIterator[Change]:
         """Yield all live cards, Ready, and then every change, for ever, over any reconnect.
 
+        What the owner set comes before all else, where it is not what was told last (or nothing).
         raises   Refused when the engine will not have us follow
         """
         failures = 0
+        owner = OwnerView()
         while True:
             try:
                 reader, writer = await asyncio.open_unix_connection(self._path)
@@ -526,6 +546,10 @@ class Client:
                         change = _change(line)
                         if isinstance(change, Note):
                             notes_after = max(notes_after, change.n)
+                        if isinstance(change, OwnerView):
+                            owner, before = change, owner
+                            if owner == before:
+                                continue
                         if change is not None:
                             yield change
                 finally:
@@ -594,4 +618,4 @@ def _change(line: bytes) -> Change | None:
         raise Refused(push.refused)
     if push.gone:
         return Gone(push.gone)
-    return Ready() if push.ready else push.card or push.note
+    return Ready() if push.ready else push.card or push.note or push.owner

@@ -12,10 +12,13 @@ import base64
 import re
 import shutil
 import time
+import zoneinfo
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from engine import board, retention
+from msgspec.structs import replace
+
+from engine import alive, board, retention
 from engine.adapters.hub import Hub
 from engine.codec import whole
 from engine.errors import Refused
@@ -44,6 +47,7 @@ from engine.rules.events import (
     ProjectRemoved,
     Prompted,
     ReviewCorrected,
+    SettingChanged,
     ShipCalled,
     ShipCancelled,
     ShipProceeded,
@@ -52,6 +56,7 @@ from engine.rules.events import (
 )
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
+from engine.rules.owner import OFF, Owner
 from engine.rules.project import Project
 from engine.rules.session import Session
 from engine.rules.words import Account, AskKind, Decision
@@ -63,6 +68,7 @@ from engine.views import (
     Document,
     FailureCard,
     Note,
+    OwnerView,
     PermissionCard,
     PlanCard,
     ProjectView,
@@ -101,6 +107,8 @@ class Shown(Protocol):
 
     def gone(self, card: str) -> None: ...
 
+    def owner_changed(self, owner: OwnerView) -> None: ...
+
     def noted(self) -> None: ...
 
 
@@ -117,6 +125,7 @@ class Door:
         opener: Opener | None,
         *,
         doing: Callable[[str], str] = lambda _run: "",
+        heartbeat: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._home = home
@@ -126,6 +135,7 @@ class Door:
         self._vault = vault
         self._opener = opener
         self._doing = doing
+        self._heartbeat = heartbeat
         self._clock = clock
         self._cards: dict[str, AnyCard] = {}
         self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
@@ -185,6 +195,8 @@ class Door:
             self._show("", board.general(world))
         elif stream == "fleet":
             self._on_fleet(world)
+        elif stream == "owner" and self._shown:
+            self._shown.owner_changed(self.owner())
 
     def _on_fleet(self, world: board.World) -> None:
         fleet = self._fleet()
@@ -484,9 +496,29 @@ class Door:
             "waiting": len(fleet.wanting),
             "held": fleet.held,
             "kept": retention.LIMITS,
+            "heartbeat": self._heartbeat() or "none",
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }
+
+    # ------------------------------------------------------------ the owner's own settings
+
+    def owner(self) -> OwnerView:
+        """What the bot says things by."""
+        found = self._loop.state("owner")
+        owner = found if isinstance(found, Owner) else Owner()
+        return OwnerView(zone=owner.zone, quiet=owner.quiet)
+
+    async def settings(self) -> OwnerView:
+        return replace(self.owner(), heartbeat=self._heartbeat())
+
+    async def change_setting(self, name: str, value: str, cause: str = "") -> dict[str, str]:
+        """Change one of quiet, zone, heartbeat: {"verdict": words}."""
+        value = value.strip()
+        if value.lower() not in OFF:
+            _look_over(name, value)
+        await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
+        return {"verdict": f"Kept: {name} {value}."}
 
     # ------------------------------------------------------------ projects
 
@@ -632,6 +664,14 @@ class Door:
     async def _id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)
         return f"{kind}-{number}"
+
+
+def _look_over(name: str, value: str) -> None:
+    """Refuse what only this machine can know to be no time zone, or no URL."""
+    if name == "zone" and value not in zoneinfo.available_timezones():
+        raise Refused(f"{whole(value)!r} is no time zone. One is, say, Europe/Berlin.")
+    if name == "heartbeat" and not alive.usable(value):
+        raise Refused("The heartbeat needs a URL that begins with https:// or http://.")
 
 
 def _option(options: Sequence[str], verb: str) -> str:

@@ -18,11 +18,14 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from engine.adapters.hub import Hub
-from engine.adapters.machines import Local, Machine
+from engine.adapters.machines import Local, Machine, NodeRefused
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
+from engine.alive import Alive
 from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
@@ -31,8 +34,8 @@ from engine.loop import EngineLock, Loop, Rule
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention
-from engine.rules import ask, fleet, goal, landing, project, session, ship
-from engine.rules.events import MachineLost, MachineSeen
+from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
+from engine.rules.events import EngineAway, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from stores.database import Database
@@ -41,10 +44,14 @@ from stores.vault import Opener, Vault, read_key
 
 log = logging.getLogger(__name__)
 
+RARELY_S = 20 * 3600.0  # away for so long, the day is said too
+CUT_OFF_S = 20.0  # for a machine to say what became of a turn
+
 RULES = {
     "ask": Rule("ask", ask.begin, ask.decide, ask.Ask),
     "fleet": Rule("fleet", fleet.begin, fleet.decide, fleet.Fleet),
     "goal": Rule("goal", goal.begin, goal.decide, Goal),
+    "owner": Rule("owner", owner.begin, owner.decide, owner.Owner),
     "landing": Rule("landing", landing.begin, landing.decide, landing.Landing),
     "project": Rule("project", project.begin, project.decide, project.Project),
     "session": Rule("session", session.begin, session.decide, session.Session),
@@ -83,6 +90,8 @@ class Engine:
         self.runs: Runs
         self.server: Server
         self.retention: Retention
+        self.alive: Alive
+        self._at_start: list[session.Session] = []  # whose turn was under way
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
@@ -115,6 +124,7 @@ class Engine:
                 vault,
                 opener,
                 doing=self.runs.doing,
+                heartbeat=lambda: self.alive.heard(),
                 clock=self._clock,
             )
             self.server = Server(self.home.engine_sock, self.door)
@@ -122,9 +132,17 @@ class Engine:
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)
             self.runs.calls = Desk(ledger, hub, self.loop.world)
+            self.alive = Alive(
+                self.home.engine_alive, self._clock, away=self._was_away, url=self._heartbeat
+            )
             self.retention = Retention(ledger, machines, self.loop.world, self._clock)
             self._reached = machines
             await self.loop.open()
+            self._at_start = [
+                found
+                for found in self.loop.states("session").values()
+                if isinstance(found, session.Session) and found.live
+            ]
             await self.runs.open()
             try:
                 yield
@@ -155,6 +173,7 @@ class Engine:
                     group.create_task(self.server.run(), name="server"),
                     group.create_task(self.loop.run(), name="loop"),
                     group.create_task(self.retention.run(), name="retention"),
+                    group.create_task(self.alive.run(), name="alive"),
                     group.create_task(
                         self.runs.run(waited_for(self.loop.world())), name="followers"
                     ),
@@ -177,6 +196,41 @@ class Engine:
             async with self._open():
                 self.door.open()
                 yield
+
+    def _owner(self) -> owner.Owner:
+        found = self.loop.state("owner")
+        return found if isinstance(found, owner.Owner) else owner.Owner()
+
+    def _heartbeat(self) -> str:
+        return self._owner().heartbeat
+
+    async def _was_away(self, since: float, until: float) -> None:
+        """Tell the owner that nobody lived here, if anything was to be done meanwhile."""
+        goals = self.loop.states("goal").values()
+        if not any(isinstance(found, Goal) and found.live for found in goals):
+            return
+        begun, self._at_start = self._at_start, []
+        cut_off = sum([await self._was_cut_off(found) for found in begun])
+        zone = self._owner().zone
+        day = until - since > RARELY_S
+        away = EngineAway(
+            since=_clock(since, zone, day=day), until=_clock(until, zone, day=day), cut_off=cut_off
+        )
+        await self.loop.post("owner", away, f"away:{since:.0f}")
+
+    async def _was_cut_off(self, found: session.Session) -> bool:
+        machine = self._reached.get(found.machine)
+        if machine is None:
+            return False
+        try:
+            async with asyncio.timeout(CUT_OFF_S):
+                states = (await machine.call("run.list", runs=[found.run]))["runs"]
+        except (TimeoutError, Unavailable, NodeRefused):
+            return False  # not known; the board says what becomes of it
+        return any(
+            not run["alive"] and (run["exit"] or {}).get("why", "cut off") == "cut off"
+            for run in states
+        )
 
     async def _greet(self, name: str, machine: Machine) -> None:
         """Tell the fleet what a machine is whenever its node answers, and when it stops answering."""
@@ -209,6 +263,11 @@ class Engine:
         known = self.loop.state("fleet")
         machine = known.machine(name) if isinstance(known, fleet.Fleet) else None
         return machine is None or machine.up or machine.why != why
+
+
+def _clock(at: float, zone: str, *, day: bool) -> str:
+    when = datetime.fromtimestamp(at, ZoneInfo(zone) if zone else None)
+    return when.strftime("%d %b %H:%M" if day else "%H:%M")
 
 
 @asynccontextmanager

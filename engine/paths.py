@@ -107,6 +107,11 @@ class Home:
         return self.root / "engine.lock"
 
     @property
+    def engine_alive(self) -> Path:
+        """Return the file whose time says when an engine last lived."""
+        return self.root / "engine.alive"
+
+    @property
     def alarm(self) -> Path:
         """Return the copy of bot/alarm.py that systemd calls, whatever becomes of our own code."""
         return self.root / "alarm.py"

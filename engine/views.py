@@ -217,6 +217,14 @@ class Note(Struct, frozen=True, tag=True, kw_only=True):
     at: float = 0.0
 
 
+class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
+    """What the owner set for themself; `quiet` is from and to, in minutes after midnight there."""
+
+    zone: str = ""  # IANA name; "" = this machine's
+    quiet: tuple[int, int] | None = None
+    heartbeat: str = ""  # the host that is called, and how the last call went
+
+
 class Row(Struct, frozen=True):
     """One line of the board."""
 

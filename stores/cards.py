@@ -269,6 +269,9 @@ class CardStore:
 
         await self._database.write(work, what="note queued", then=then)
 
+    async def keep_fact(self, name: str, value: str) -> None:
+        await self._database.write(lambda c: _keep_fact(c, name, value), what="fact")
+
     async def fact(self, name: str) -> str:
         rows = await self._database.fetch("SELECT value FROM facts WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""

@@ -1,7 +1,7 @@
 """Everything that can happen, grouped by the stream it happens to.
 
 A stream is one thing's history: `goal/g-3`, `session/s-8`, `landing/g-3`, `ship/g-3`, `ask/a-5`,
-`project/shop`, `fleet`. The rule of a stream (`goal.py`, `session.py`, …) decides what each of its
+`project/shop`, `fleet`, `owner`. The rule of a stream (`goal.py`, `session.py`, …) decides what each of its
 events means; a stream speaks to another by the effect `Tell` (effects.py).
 
 Requests are the owner's verbs and may be refused with a sentence; facts are logged whatever they say.
@@ -672,6 +672,24 @@ class HeldAll(Event, frozen=True):
     held: bool
 
 
+# ---------------------------------------------------------------- owner
+
+
+class SettingChanged(Event, frozen=True):
+    """Request: quiet hours, time zone, heartbeat; "off" for none."""
+
+    name: str
+    value: str
+
+
+class EngineAway(Event, frozen=True):
+    """Fact: nobody lived here from when to when, as the owner reads the clock."""
+
+    since: str
+    until: str
+    cut_off: int = 0  # turns
+
+
 # ---------------------------------------------------------------- any stream
 
 
@@ -763,6 +781,14 @@ FleetEvent: TypeAlias = (
     | HeldAll
     | GaveUp
 )
+OwnerEvent: TypeAlias = SettingChanged | EngineAway | GaveUp
 AnyEvent: TypeAlias = (
-    ProjectEvent | GoalEvent | LandingEvent | ShipEvent | SessionEvent | AskEvent | FleetEvent
+    ProjectEvent
+    | GoalEvent
+    | LandingEvent
+    | ShipEvent
+    | SessionEvent
+    | AskEvent
+    | FleetEvent
+    | OwnerEvent
 )

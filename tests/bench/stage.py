@@ -22,7 +22,7 @@ from engine.api import Client, Gone, Ready
 from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
-from engine.views import AnyCard, Note
+from engine.views import AnyCard, Note, OwnerView
 from stores.sealing import create_keys
 from tests.bench.cloud import OWNER, Cloud
 from tests.fakes import git
@@ -160,7 +160,7 @@ class Stage:
     async def _follow(self) -> None:
         async for change in self.client.changes(0):
             match change:
-                case Note() | Ready():
+                case Note() | OwnerView() | Ready():
                     pass
                 case Gone(id=card):
                     self.cards.pop(card, None)

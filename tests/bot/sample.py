@@ -12,6 +12,7 @@ from engine.views import (
     CommandCard,
     FailureCard,
     Note,
+    OwnerView,
     PermissionCard,
     PieceLine,
     PlanCard,
@@ -246,6 +247,8 @@ ANSWERS: tuple[list[Words], ...] = (
         )
     ),
     text.projects([ProjectView("shop", "/srv/shop", "main", "", ("check: make test (allowed)",))]),
+    text.settings(OwnerView(zone="Europe/Berlin", quiet=(1380, 420), heartbeat="h.example: heard")),
+    text.catch_up((Row("g-3", "r-2", "Add CSV export", "a review"),)),
     [text.said(text.HELP)],
 )
 

@@ -23,6 +23,7 @@ from engine.views import (
     Board,
     Document,
     Note,
+    OwnerView,
     PermissionCard,
     PlanCard,
     ProjectView,
@@ -47,6 +48,7 @@ class FakeDoor:
         self.said: list[Note] = []
         self.asked: list[tuple[str, dict[str, Any]]] = []  # what took effect, once a cause
         self.server: Server | None = None
+        self.owned = OwnerView()
         self.away = False
         self.slow: asyncio.Event | None = None
         self._opener = opener
@@ -55,6 +57,14 @@ class FakeDoor:
         self.repeats = 0  # how often something was asked again under a known cause
 
     # ---- what follows the changes
+
+    def owner(self) -> OwnerView:
+        return self.owned
+
+    def owns(self, owned: OwnerView) -> None:
+        self.owned = owned
+        if self.server:
+            self.server.owner_changed(owned)
 
     def cards(self) -> Iterable[AnyCard]:
         return list(self.shown.values())
@@ -127,6 +137,13 @@ class FakeDoor:
 
     async def health(self) -> dict[str, object]:
         return {"engine": "well", "runs": 0}
+
+    async def settings(self) -> OwnerView:
+        return self.owned
+
+    async def change_setting(self, name: str, value: str, cause: str) -> object:
+        told = {"verdict": f"Kept: {name} {value}."}
+        return await self._once(cause, "change_setting", {"name": name, "value": value}, told)
 
     async def keep_secret(self, name: str, sealed: bytes, cause: str) -> str:
         self._must_be_here()

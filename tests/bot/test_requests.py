@@ -1,11 +1,13 @@
 """What each thing said or tapped leads to; and what leads to nothing."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from engine.views import OwnerView
 from tests.bot.stage import OWNER, STRANGER, Stage, permission, plan, review, session
 
 
@@ -51,10 +53,28 @@ async def test_the_commands_that_show_something_show_it(stage: Stage) -> None:
     assert "1 decision waits on you" in await said_back(stage, "/asks")
     assert "shop" in await said_back(stage, "/projects")
     assert "Engine: well" in await said_back(stage, "/health")
+    assert "Quiet hours: none" in await said_back(stage, "/settings")
     assert "/new" in await said_back(stage, "/help")
     assert "/new" in await said_back(stage, "/start")
     assert "does not exist yet" in await said_back(stage, "/budget 5")
     assert stage.phone.commands()[:2] == ["new", "status"]
+
+
+async def test_quiet_hours_are_set_from_the_phone(stage: Stage) -> None:
+    await stage.start_bot()
+    assert await said_back(stage, "/settings quiet 23-7") == "Kept: quiet 23-7."
+    assert await stage.asked() == [("change_setting", {"name": "quiet", "value": "23-7"})]
+    assert "/settings quiet 23-7" in await said_back(stage, "/settings quiet")
+
+
+async def test_in_quiet_hours_a_decision_comes_silently(stage: Stage) -> None:
+    minute = int(time.time() // 60)
+    around = ((minute - 120) % 1440, (minute + 120) % 1440)
+    stage.door.owned = OwnerView(zone="UTC", quiet=around)
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    assert card.silent
 
 
 async def test_a_project_is_added_from_the_phone(stage: Stage) -> None:

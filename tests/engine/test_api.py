@@ -17,7 +17,7 @@ import pytest
 from engine import api
 from engine.api import VERBS, Client, Gone, Ready, Server
 from engine.errors import Refused, Unavailable
-from engine.views import AnyCard, Board, Document, FailureCard, Note, ProjectView, Row
+from engine.views import AnyCard, Board, Document, FailureCard, Note, OwnerView, ProjectView, Row
 
 
 class Desk:
@@ -27,6 +27,7 @@ class Desk:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.shown: dict[str, AnyCard] = {}
         self.said: list[Note] = []
+        self.owned = OwnerView()
         self.holding = asyncio.Event()
         self.held = asyncio.Event()
 
@@ -67,6 +68,9 @@ class Desk:
                 raise ZeroDivisionError
         self.asked.append(("tap", {"card": card, "cause": cause, "text": text}))
         return f"{verb} {card}"
+
+    def owner(self) -> OwnerView:
+        return self.owned
 
     def cards(self) -> Iterable[AnyCard]:
         return list(self.shown.values())

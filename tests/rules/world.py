@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine.board import cards
 from engine.errors import Refused
-from engine.rules import ask, fleet, goal, landing, project, session, ship
+from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
 from engine.rules.effects import AnyEffect, Say, StartRun, Tell
 from engine.rules.events import (
     AnyEvent,
@@ -40,6 +40,7 @@ RULES: dict[str, Any] = {
     "fleet": fleet,
     "goal": goal,
     "landing": landing,
+    "owner": owner,
     "project": project,
     "session": session,
     "ship": ship,

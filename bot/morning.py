@@ -1,0 +1,71 @@
+"""Once quiet hours are over, one message with a sound: what waits on the owner.
+
+It comes only where something came silently that would have sounded, and something still waits.
+Neighbours: outbox.py notes what it hushed, text.py has the words.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import tzinfo
+from typing import Any, Protocol
+
+from bot import text
+from bot.outbox import HUSHED, Outbox, Say, Weight, packed
+from engine.errors import Refused, Unavailable
+from engine.views import Row
+from stores.cards import CardStore
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 20.0
+
+
+class Engine(Protocol):
+    """engine.api.Client, as far as it is used here. Raises Refused and Unavailable."""
+
+    async def call(self, verb: str, /, cause: str = "", **args: Any) -> Any: ...
+
+
+class Morning:
+    """Says what waits since the quiet hours, once."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        store: CardStore,
+        engine: Engine,
+        chat: int,
+        zone: Callable[[], tzinfo | None],
+    ) -> None:
+        self._outbox = outbox
+        self._store = store
+        self._engine = engine
+        self._chat = chat
+        self._zone = zone
+        self._done = ""
+
+    async def run(self) -> None:
+        """Look again and again until cancelled; so a clock that jumps is seen too."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Say what waits, if quiet hours are over and it was not said yet."""
+        until = await self._store.fact(HUSHED)
+        now = self._outbox.wall()
+        if until in ("", self._done) or float(until) > now or self._outbox.quiet_until():
+            return
+        try:
+            rows: tuple[Row, ...] = await self._engine.call("asks")
+        except (Refused, Unavailable) as away:
+            log.info("catch-up put off: %s", away)
+            return
+        says = [
+            Say(words=words, sounds=number == 0)
+            for number, words in enumerate(text.catch_up(rows, self._zone()) if rows else ())
+        ]
+        queue = packed(self._chat, Weight.DECISION, says)
+        await self._store.first(f"catch-up {until}", queue, self._outbox.take_up)
+        self._done = until

@@ -1,0 +1,78 @@
+"""What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes.
+
+Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
+also told when the engine was away, and says so once. Pure: times of day come as the owner reads them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.errors import Refused
+from engine.rules.effects import AnyEffect, Say
+from engine.rules.events import EngineAway, OwnerEvent, SettingChanged
+
+DAY_MIN = 24 * 60
+OFF = ("off", "none", "no")
+_HOURS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(?:-|–|to)\s*(\d{1,2})(?::(\d{2}))?")
+
+
+class Owner(Struct, frozen=True, tag=True, kw_only=True):
+    """The owner's own settings; `quiet` is from and to, in minutes after midnight there."""
+
+    zone: str = ""  # IANA name; "" = this machine's
+    quiet: tuple[int, int] | None = None
+    heartbeat: str = ""  # URL
+
+
+def begin(_name: str) -> Owner:
+    return Owner()
+
+
+def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]:
+    """Return the settings after `event`, and what is said of it."""
+    match event:
+        case SettingChanged(name="quiet", value=value):
+            return replace(now, quiet=_hours(value)), ()
+        case SettingChanged(name="zone", value=value):
+            return replace(now, zone=_unless_off(value)), ()
+        case SettingChanged(name="heartbeat", value=value):
+            return replace(now, heartbeat=_unless_off(value)), ()
+        case SettingChanged(name=name):
+            raise Refused(f"There is no setting {name}. There are: quiet, zone, heartbeat.")
+        case EngineAway():
+            return now, (Say(goal="", kind="news", text=_away(event)),)
+        case _:
+            return now, ()
+
+
+def _unless_off(value: str) -> str:
+    return "" if value.lower() in OFF else value
+
+
+def _hours(value: str) -> tuple[int, int] | None:
+    """Read "23-7" or "22:30-06:45"."""
+    if not _unless_off(value):
+        return None
+    found = _HOURS.fullmatch(value.strip())
+    if found is None:
+        raise Refused("Quiet hours are from when to when: /settings quiet 23-7, or quiet off.")
+    from_h, from_min, to_h, to_min = (int(part or 0) for part in found.groups())
+    if max(from_h, to_h) > 24 or max(from_min, to_min) > 59:
+        raise Refused("A day has 24 hours: /settings quiet 23-7, or 22:30-06:45.")
+    quiet = (from_h * 60 + from_min) % DAY_MIN, (to_h * 60 + to_min) % DAY_MIN
+    if quiet[0] == quiet[1]:
+        raise Refused("These quiet hours would begin as they end. Say quiet off for none.")
+    return quiet
+
+
+def _away(event: EngineAway) -> str:
+    said = f"I was away {event.since}–{event.until}."
+    if not event.cut_off:
+        return said
+    turns = "1 turn was" if event.cut_off == 1 else f"{event.cut_off} turns were"
+    goes = "goes" if event.cut_off == 1 else "go"
+    return f"{said[:-1]}; {turns} cut off and {goes} on."

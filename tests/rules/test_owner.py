@@ -1,0 +1,61 @@
+"""What the owner sets for themself, as it is written on a phone."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import Refused
+from engine.rules.effects import Say
+from engine.rules.events import EngineAway, SettingChanged
+from engine.rules.owner import Owner, begin, decide
+
+
+def changed(name: str, value: str, now: Owner | None = None) -> Owner:
+    after, effects = decide(now or begin(""), SettingChanged(name=name, value=value))
+    assert effects == ()
+    return after
+
+
+@pytest.mark.parametrize(
+    ("value", "quiet"),
+    [
+        ("23-7", (23 * 60, 7 * 60)),
+        ("22:30 - 06:45", (22 * 60 + 30, 6 * 60 + 45)),
+        ("1–5", (60, 300)),
+        ("24-7", (0, 7 * 60)),
+    ],
+)
+def test_quiet_hours_are_read_as_they_are_written(value: str, quiet: tuple[int, int]) -> None:
+    assert changed("quiet", value).quiet == quiet
+
+
+@pytest.mark.parametrize("value", ["25-7", "23", "23-7:75", "7-7", "at night", "-"])
+def test_quiet_hours_that_are_none_are_refused_with_an_example(value: str) -> None:
+    with pytest.raises(Refused, match="quiet"):
+        changed("quiet", value)
+
+
+@pytest.mark.parametrize("name", ["quiet", "zone", "heartbeat"])
+def test_off_switches_each_of_them_off(name: str) -> None:
+    now = Owner(zone="Europe/Berlin", quiet=(0, 60), heartbeat="https://alive.example/x")
+    after = changed(name, "Off", now)
+    assert getattr(after, name) == getattr(Owner(), name)
+    assert after != now
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(Refused, match="quiet, zone, heartbeat"):
+        changed("colour", "blue")
+
+
+@pytest.mark.parametrize(
+    ("cut_off", "said"),
+    [
+        (0, "I was away 02:10–06:40."),
+        (1, "I was away 02:10–06:40; 1 turn was cut off and goes on."),
+        (3, "I was away 02:10–06:40; 3 turns were cut off and go on."),
+    ],
+)
+def test_an_absence_is_said_silently_with_what_it_cut_off(cut_off: int, said: str) -> None:
+    away = EngineAway(since="02:10", until="06:40", cut_off=cut_off)
+    assert decide(Owner(), away) == (Owner(), (Say(goal="", kind="news", text=said),))
