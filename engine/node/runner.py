@@ -329,7 +329,8 @@ class Desk:
         call = self._calls.pop(name, None)
         if call is None:
             return
-        if not call.until or call.caller.file not in self.callers:
+        # Who asked may have left and another have come by the same descriptor.
+        if not call.until or self.callers.get(call.caller.file) is not call.caller:
             self._spool.say("desk", {"call": name, "late": True})
             return
         self._tell(call.caller, call.their_id, str(said.get("text", "")), bool(said.get("error")))
