@@ -227,6 +227,9 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
             return (Wait("you", session.why),)
         case session_rule.Stage.IDLE if session.asks:
             return (Wait("your answer", "it asked and ended its turn"),)
+        case session_rule.Stage.IDLE if session.wakes and not session.queue:
+            first = min(session.wakes, key=lambda wake: wake.due_at)
+            return (Wait("a time of its own choice", first.why, first.due_at),)
         case _:
             return ()
 
@@ -238,7 +241,7 @@ def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, .
         return waits
     if goal.held:
         return (Wait("/resume", "stopped by you"),)
-    resting = lead is not None and lead.stage is session_rule.Stage.IDLE
+    resting = lead is not None and lead.stage is session_rule.Stage.IDLE and not lead.queue
     under_way = plan_rule.ready(goal.pieces) or any(
         piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
         for piece in goal.pieces
@@ -283,6 +286,8 @@ def _session_doing(session: Session | None, doing: Doing) -> str:
             return doing(session.run) or "working"
         case session_rule.Stage.CLOSING:
             return "ending its turn"
+        case session_rule.Stage.IDLE if session.queue:
+            return "news is gathered for it"
         case _:
             return ""
 

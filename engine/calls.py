@@ -9,8 +9,11 @@ inside is nobody to trust. Neighbours: engine/adapters/runs.py brings the calls,
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
@@ -29,15 +32,19 @@ from engine.rules.events import (
     PlanProposed,
     PlanStarted,
     ReviewPut,
+    WakeAsked,
     WorkerDone,
     WorkerMessaged,
 )
 from engine.rules.goal_state import Goal
+from engine.rules.owner import Owner
 from engine.rules.session import Session
 from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
 from stores.ledger import Ledger
 
 MAX_NUMBER = 2**53
+MAX_WAKE_MIN = 7 * 24 * 60
+MAX_WHY = 500  # characters of what an agent wants to be woken for
 MAX_OPTIONS = 8  # buttons under a question; more is said in words
 DIFF_SHOWN = 60_000  # characters of a diff an agent is handed
 
@@ -84,6 +91,12 @@ class _Answer(Struct, forbid_unknown_fields=True):
     text: str = ""
 
 
+class _WakeMe(Struct, forbid_unknown_fields=True):
+    why: str
+    after_minutes: int = 0
+    at: str = ""
+
+
 class _Nothing(Struct):
     pass
 
@@ -98,6 +111,7 @@ LEADS = {
     "retry_piece": _Piece,
     "put_for_review": _Review,
     "ask_owner": _AskOwner,
+    "wake_me": _WakeMe,
     "answer": _Answer,
 }
 WORKERS = {"done": _Done, "ask_owner": _AskOwner}
@@ -106,10 +120,17 @@ WORKERS = {"done": _Done, "ask_owner": _AskOwner}
 class Desk:
     """Answers the calls of every session's desk."""
 
-    def __init__(self, ledger: Ledger, hub: Hub, world: Callable[[], board.World]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        hub: Hub,
+        world: Callable[[], board.World],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._ledger = ledger
         self._hub = hub
         self._world = world
+        self._clock = clock
 
     async def __call__(
         self, session: Session, call: str, tool: str, arguments: dict[str, Any]
@@ -164,6 +185,8 @@ class Desk:
                 return [(to, WorkerDone(session=session.id, summary=asked.summary, call=call))]
             case "answer":
                 return self._answer(goal, asked)
+            case "wake_me":
+                return self._wake(session, asked, call)
             case _:
                 return [(session.stream, await self._ask(session, asked, call))]
 
@@ -202,6 +225,27 @@ class Desk:
             questions=(question,),
             call=call,
         )
+
+    def _wake(self, session: Session, asked: _WakeMe, call: str) -> Events | str:
+        owner = self._world().get("owner")
+        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
+        now = datetime.fromtimestamp(self._clock(), zone)
+        if asked.at:
+            try:
+                on_the_clock = datetime.strptime(asked.at.strip(), "%H:%M").time()
+            except ValueError:
+                return "wake_me: `at` is a time of day by the owner's clock, like 07:30."
+            due = datetime.combine(now.date(), on_the_clock, zone)
+            if due.timestamp() <= now.timestamp():
+                due = datetime.combine(now.date() + timedelta(days=1), on_the_clock, zone)
+        elif 1 <= asked.after_minutes <= MAX_WAKE_MIN:
+            due = datetime.fromtimestamp(now.timestamp() + asked.after_minutes * 60, zone)
+        else:
+            return "wake_me: say when, by `at` or by `after_minutes`, at most a week from now."
+        wake = WakeAsked(
+            due_at=due.timestamp(), clock=due.strftime("%H:%M"), why=asked.why[:MAX_WHY], call=call
+        )
+        return [(session.stream, wake)]
 
     def _answer(self, goal: Goal, asked: _Answer) -> Events | str:
         """A lead may answer its own workers' questions; all else is the owner's alone."""

@@ -131,7 +131,7 @@ class Engine:
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)
-            self.runs.calls = Desk(ledger, hub, self.loop.world)
+            self.runs.calls = Desk(ledger, hub, self.loop.world, self._clock)
             self.alive = Alive(
                 self.home.engine_alive, self._clock, away=self._was_away, url=self._heartbeat
             )

@@ -171,6 +171,20 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
         ),
         ASK_OWNER,
         Tool(
+            "wake_me",
+            "Be spoken to again later, at `at` or after `after_minutes`, to look at something that "
+            "takes its time outside. What your workers do you hear anyway. Then end your turn.",
+            {
+                "after_minutes": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "In so many minutes, at most a week.",
+                },
+                "at": _text("At this time by the owner's clock, e.g. 07:30.", required=False),
+                "why": _text("What for; it is what you will be told."),
+            },
+        ),
+        Tool(
             "answer",
             "Answer what one of your workers asks, where that was left to you.",
             {
@@ -217,6 +231,9 @@ def faults(tool: Tool, given: Json) -> list[str]:
         found += _order_faults(given["pieces"])
     if not found and given.get("decision") in ("send_back", "answer") and not given.get("text"):
         found.append(f"`text` is missing: {given['decision']} needs words.")
+    times = [name for name in ("at", "after_minutes") if given.get(name) is not None]
+    if not found and tool.name == "wake_me" and len(times) != 1:
+        found.append("Say when: either `at` or `after_minutes`.")
     if not found and given.get("kind") == "spend" and "amount_usd" not in given:
         found.append("`amount_usd` is missing: say how much is to be spent.")
     return found

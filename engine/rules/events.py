@@ -412,6 +412,23 @@ class Prompted(Event, frozen=True):
     text: str
     source: str  # owner, news, lead, answer, plain code
     model: str = ""  # from the next turn on; "" = as before
+    wait_s: float = 0.0  # a session at rest may be let sleep so long, for more to come with it
+
+
+class WakeAsked(Event, frozen=True):
+    """Desk call: the agent wants to be spoken to at a time of its own choice."""
+
+    due_at: float
+    clock: str  # the same, as the owner reads it
+    why: str
+    call: str = ""
+
+
+class WakeDue(Event, frozen=True):
+    """Fact: that time has come."""
+
+    due_at: float
+    why: str
 
 
 class TreeMoved(Event, frozen=True):
@@ -746,6 +763,8 @@ ShipEvent: TypeAlias = (
 SessionEvent: TypeAlias = (
     SessionOpened
     | Prompted
+    | WakeAsked
+    | WakeDue
     | TreeMoved
     | TreeBack
     | Placed

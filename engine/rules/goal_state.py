@@ -146,8 +146,10 @@ def with_piece(now: Goal, piece: Piece) -> Goal:
     return replace(now, pieces=pieces)
 
 
-def to_lead(now: Goal, text: str) -> Tell:
-    return Tell(stream=f"session/{now.session}", event=Prompted(text=text, source="news"))
+def to_lead(now: Goal, text: str, *, wait_s: float = 0.0) -> Tell:
+    """Tell the lead; what is only good to know waits for what else happens just then."""
+    told = Prompted(text=text, source="news", wait_s=wait_s)
+    return Tell(stream=f"session/{now.session}", event=told)
 
 
 def end_all(now: Goal, why: str) -> Step:

@@ -29,6 +29,14 @@ FORGOTTEN = (
 )
 
 
+def woken(why: str) -> str:
+    return f"[Quarterdeck] You asked to be woken now: {why}"
+
+
+def wake_set(at: str) -> str:
+    return f"You are woken at {at}. End your turn unless something is left to do now."
+
+
 def who(role: Role, number: int, title: str) -> str:
     """Name a session as the owner's cards do."""
     return "The lead" if role is Role.LEAD else f"Worker {number} “{title}”"

@@ -47,6 +47,7 @@ from engine.rules.review import hand_back
 from engine.rules.words import CheckVerdict, TurnError
 
 RETRY_PAUSE_S = 20.0
+BATCH_S = 20.0  # news that wakes a lead at rest waits so long for more of it
 
 
 def of_piece(now: Goal, event: GoalEvent) -> Step:
@@ -107,7 +108,8 @@ def turn_over(now: Goal, event: TurnOver) -> Step:
         case TurnError.INTERRUPTED:
             return with_piece(now, replace(piece, stage=plan.Stage.PAUSED, why="interrupted")), ()
         case TurnError.LIMIT:
-            return now, (to_lead(now, f"{_name(piece)} {event.error}; it goes on by itself."),)
+            told = f"{_name(piece)} {event.error}; it goes on by itself."
+            return now, (to_lead(now, told, wait_s=BATCH_S),)
         case TurnError.AGENT | TurnError.API:
             return _broken(now, piece, event.error, event.at)
         case _:
@@ -164,14 +166,15 @@ def _landed(now: Goal, piece: Piece, event: PieceLanded) -> Step:
     landed = replace(piece, stage=plan.Stage.LANDED, commit=event.commit, why="", report="")
     now = replace(with_piece(now, landed), head=event.head)
     lines = [news.landed(piece.number, piece.title, piece.branch, event.checked)]
-    if all(other.stage in plan.OVER for other in now.pieces):
+    whole = all(other.stage in plan.OVER for other in now.pieces)
+    if whole:
         stopped = any(other.stage is plan.Stage.STOPPED for other in now.pieces)
         lines.append(news.all_landed(event.head, stopped=stopped))
     after, started = start_ready(now)
     over = SessionStopped(why="landed", final=True)
     return after, (
         Tell(stream=f"session/{now.session}", event=TreeMoved(commit=event.head)),
-        to_lead(now, news.to_lead("\n".join(lines))),
+        to_lead(now, news.to_lead("\n".join(lines)), wait_s=0.0 if whole else BATCH_S),
         Tell(stream=f"session/{piece.session}", event=over),
         KeepTree(session=piece.session, project=now.project),
         *started,
@@ -208,7 +211,8 @@ def _attempt(now: Goal, piece: Piece, why: str, report: str) -> Step:
         piece, stage=plan.Stage.WORKING, attempt=piece.attempt + 1, why=why, report=report
     )
     prompt = _prompt(piece, news.try_again(why, report, again.attempt))
-    return with_piece(now, again), (to_lead(now, told), prompt, _give_back(piece))
+    heard = to_lead(now, told, wait_s=BATCH_S)
+    return with_piece(now, again), (heard, prompt, _give_back(piece))
 
 
 def _broken(now: Goal, piece: Piece, why: str, at: float) -> Step:
@@ -221,7 +225,7 @@ def _broken(now: Goal, piece: Piece, why: str, at: float) -> Step:
         piece, stage=plan.Stage.WORKING, attempt=piece.attempt + 1, why=why, again_at=due_at
     )
     wake = Tell(stream=now.stream, event=RetryDue(piece=piece.id), due_at=due_at)
-    return with_piece(now, again), (to_lead(now, told), wake)
+    return with_piece(now, again), (to_lead(now, told, wait_s=BATCH_S), wake)
 
 
 def _give_up(now: Goal, piece: Piece, why: str, report: str) -> Step:

@@ -23,7 +23,7 @@ How it goes:
 Rules: end your turn instead of waiting or checking again and again; you are told. Use ask_owner only
 for what only the owner can decide. Never push, never commit, never change settings.
 Tools of your desk: propose_plan, start_plan, status, diff, message_worker, stop_worker, retry_piece,
-put_for_review, ask_owner."""
+put_for_review, ask_owner, wake_me."""
 
 WORKER = """\
 You are a worker in Quarterdeck. You build one piece in your own tree, on branch {branch}.

@@ -64,6 +64,8 @@ from engine.rules.events import (
     TurnEnded,
     TurnInterrupted,
     TurnOver,
+    WakeAsked,
+    WakeDue,
 )
 from engine.rules.words import Account, AskKind, Decision, Role, TurnError
 
@@ -74,6 +76,7 @@ CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
 LIMIT_MARGIN_S = 60.0
 UNKNOWN_LIMIT_S = 15 * 60.0
 MAX_CUT_OFFS = 3  # in a row
+MAX_WAKES = 5  # of one session's own asking, at a time
 
 
 class Stage(StrEnum):
@@ -113,6 +116,13 @@ class OpenAsk(Struct, frozen=True, kw_only=True):
     parked: bool = False
 
 
+class OwnWake(Struct, frozen=True):
+    """A time the agent asked to be woken at, and what for."""
+
+    due_at: float
+    why: str
+
+
 class Session(Struct, frozen=True, tag=True, kw_only=True):
     """Where one conversation stands."""
 
@@ -145,6 +155,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     resumable: bool = False  # the agent took a turn up under agent_session
     named: bool = False  # it took the current turn up, so what it was given is not said again
     asks: tuple[OpenAsk, ...] = ()
+    wakes: tuple[OwnWake, ...] = ()
     granted: tuple[str, ...] = ()  # fingerprints of requests allowed after they were parked
     ending: TurnError = TurnError.NONE  # why we are closing the run, if it was us
     over: TurnEnded | None = None  # the agent's own end of the current turn
@@ -200,6 +211,16 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return _park(now, ask)
         case HoldOver(what="limit", run=run) if now.stage is Stage.PARKED and run in ("", now.run):
             return _resume(now)
+        case HoldOver(what="news"):
+            return _next(now)
+        case WakeAsked():
+            return _wake_later(now, event)
+        case WakeDue(due_at=due_at, why=why):
+            left = tuple(wake for wake in now.wakes if wake != OwnWake(due_at, why))
+            if now.final:
+                return replace(now, wakes=left), ()
+            woken = Prompted(text=news.woken(why), source="plain code", at=event.at)
+            return _hear(replace(now, wakes=left), woken)
         case _ if getattr(event, "run", now.run) != now.run:
             return now, _turned_away(event)  # late news of an earlier run
         case _:
@@ -777,7 +798,27 @@ def _hear(now: Session, event: Prompted) -> Step:
     heard = replace(now, stage=stage, queue=(*now.queue, line), model=event.model or now.model)
     if now.final and not now.live:
         return _leave_lines(heard)
+    if event.wait_s and stage is Stage.IDLE:
+        return _gather(heard, event.at + event.wait_s, first=not now.queue)
     return _next(heard)
+
+
+def _wake_later(now: Session, event: WakeAsked) -> Step:
+    if now.final or len(now.wakes) >= MAX_WAKES:
+        no = "Your goal is over." if now.final else f"You have {MAX_WAKES} wakes to come already."
+        return now, (ReplyDesk(call=event.call, text=no, is_error=True),)
+    asked = replace(now, wakes=(*now.wakes, OwnWake(event.due_at, event.why)))
+    due = WakeDue(due_at=event.due_at, why=event.why)
+    return asked, (
+        ReplyDesk(call=event.call, text=news.wake_set(event.clock)),
+        Tell(stream=now.stream, event=due, due_at=event.due_at),
+    )
+
+
+def _gather(now: Session, until: float, *, first: bool) -> Step:
+    """Let a session at rest sleep on, for other news to come with this: one turn hears it all."""
+    more = HoldOver(what="news")
+    return now, (Tell(stream=now.stream, event=more, due_at=until),) if first else ()
 
 
 def _go_on(now: Session, *, again: bool) -> Step:

@@ -121,6 +121,7 @@ def test_a_lead_has_what_it_leads_with_and_a_worker_what_it_works_with() -> None
         "start_plan",
         "status",
         "stop_worker",
+        "wake_me",
     ]
     assert [tool.name for tool in TOOLS["worker"]] == ["done", "ask_owner"]
 
@@ -278,6 +279,12 @@ async def test_a_wrong_command_says_what_is_right(
         ("diff", {"piece": True}, "`piece` must be a whole number."),
         ("diff", {"piece": 0}, "`piece` is too small: 0."),
         ("diff", {"screenshots": []}, "`screenshots` is no argument here; there are: "),
+        (
+            "wake_me",
+            {"why": "Look", "at": "07:30", "after_minutes": 5},
+            "Say when: either `at` or `after_minutes`.",
+        ),
+        ("wake_me", {"why": "Look"}, "Say when: either `at` or `after_minutes`."),
         ("status", {"x": 1}, "`x` is no argument here; there are: none."),
         ("answer", {"ask": "a-1", "decision": "send_back"}, "`text` is missing: send_back needs"),
         ("ask_owner", {"question": "?", "kind": "spend"}, "`amount_usd` is missing"),
@@ -302,6 +309,8 @@ def test_each_fault_has_a_sentence(name: str, given: Json, said: str) -> None:
         ("answer", {"ask": "a-1", "decision": "allow"}),
         ("ask_owner", {"question": "Blue?", "options": ["Yes", "No"], "kind": "question"}),
         ("ask_owner", {"question": "Buy it?", "kind": "spend", "amount_usd": 3.5}),
+        ("wake_me", {"after_minutes": 30, "why": "Look at the build"}),
+        ("wake_me", {"at": "07:30", "why": "Look at the build"}),
     ],
 )
 def test_what_is_right_passes(name: str, given: Json) -> None:

@@ -16,6 +16,7 @@ from engine.rules.events import (
     RunExited,
     TurnEnded,
 )
+from engine.rules.piece import BATCH_S
 from engine.rules.words import TurnError
 from engine.views import FailureCard, WorkerCard
 from tests.rules.world import ACCOUNT, World, draft, started
@@ -86,13 +87,14 @@ def test_a_retry_of_a_login_that_works_again_is_refused_with_a_sentence() -> Non
 def test_nobody_is_started_into_a_limit_that_another_run_has_met() -> None:
     world, first, second = two_at_work()
     refused(world, first, TurnError.LIMIT, resets_at=world.now + 3600)
-    world.end_turn(second, "Built.")  # its lead has news now
+    world.end_turn(second, "Built.")
+    world.pass_time(BATCH_S)  # its lead has news now
     assert world.owes(StartRun) == []
     lead = world.states["session/s-1"]
     assert lead.where == "account main: its plan's usage limit"
-    assert lead.waits_until == 1000 + 3600 + 60
+    assert lead.waits_until == world.now - BATCH_S + 3600 + 60
     assert general(world) == []
-    world.pass_time(3661)
+    world.pass_time(3661 - BATCH_S)
     assert sorted(start.session for start in world.owes(StartRun)) == ["s-1", "s-2"]
 
 
@@ -109,6 +111,7 @@ def test_the_later_of_two_limits_counts() -> None:
 def test_resume_all_tries_at_once_whatever_the_provider_said() -> None:
     world, first, _ = two_at_work()
     refused(world, first, TurnError.LIMIT, resets_at=world.now + 3600)
+    world.pass_time(BATCH_S)
     world.post("fleet", HeldAll(held=False))
     assert [start.session for start in world.owes(StartRun)] == ["s-1"]
 
