@@ -27,7 +27,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Annotated, Any, Final, Protocol, Self, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -123,7 +123,7 @@ class Unseal(Arguments, frozen=True):
 
 
 class FollowChanges(Arguments, frozen=True):
-    notes_after: int = 0
+    notes_after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0  # as SQLite counts
 
 
 class Verb(Struct, frozen=True):
@@ -332,7 +332,7 @@ class Server:
     ) -> None:
         try:
             request = _REQUEST.decode(line)
-        except msgspec.MsgspecError as fault:
+        except (msgspec.MsgspecError, RecursionError) as fault:
             group.create_task(_reply(writer, Answer(0, refused=f"That is no request: {fault}.")))
             return
         if request.do == "changes":

@@ -184,7 +184,8 @@ async def test_a_wrong_request_is_refused_with_what_is_wrong(
 async def test_what_is_no_request_is_refused_and_the_talk_goes_on(path: Path, desk: Desk) -> None:
     async with serving(path, desk):
         reader, writer = await asyncio.open_unix_connection(path)
-        for line in (b"hello\n", b"[]\n", b'{"id":1}\n', b"\xff\xfe\n"):
+        deep = b'{"id":1,"do":"board","args":' + b"[" * 5000 + b"]" * 5000 + b"}\n"
+        for line in (b"hello\n", b"[]\n", b'{"id":1}\n', b"\xff\xfe\n", deep):
             writer.write(line)
             assert b"That is no request" in await reader.readline()
         writer.write(b'{"id":5,"do":"health"}\n')
@@ -394,3 +395,5 @@ async def test_following_with_a_wrong_argument_is_refused(path: Path, desk: Desk
     async with serving(path, desk), Client(path) as client:
         with pytest.raises(Refused, match="changes: Expected `int`"):
             await anext(client.changes(notes_after="x"))  # type: ignore[arg-type]
+        with pytest.raises(Refused, match="changes: Expected `int` <="):
+            await anext(client.changes(notes_after=2**70))
