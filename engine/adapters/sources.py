@@ -89,7 +89,15 @@ async def inspect(source: str, base: str | None) -> Source:
 def _on_disk(source: str) -> Path | None:
     """Return the path `source` is on this machine, or None if there is nothing."""
     path = Path(os.path.expanduser(source)).absolute()
-    return path if path.exists() else None
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise Refused(
+            f"{path} may not be read by the user we run as. Let that user read it, or give another."
+        ) from error
+    except OSError:  # too long a name, for one
+        return None
+    return path
 
 
 def _same(path: Path, other: Path) -> bool:

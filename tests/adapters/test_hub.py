@@ -164,6 +164,17 @@ async def test_what_cannot_be_worked_with_is_refused_in_a_sentence(
     assert sentence in refused.value.sentence
 
 
+async def test_a_place_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+    shut = tmp_path / "shut"
+    shut.mkdir(mode=0)
+    hub = Hub(tmp_path / "hub")
+    # Root may look anywhere, and finds nothing.
+    with pytest.raises(Refused, match="may not be read by the user we run as|There is nothing at"):
+        await hub.inspect(str(shut / "shop"), None)
+    with pytest.raises(Refused, match="There is nothing at"):
+        await hub.inspect(str(tmp_path / ("x" * 300)), None)
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
