@@ -131,6 +131,12 @@ class FakeMachine:
     async def close(self) -> None:
         pass
 
+    def power_cut(self) -> None:
+        """End all that runs, as the node finds it when there is power again."""
+        for folder in (self._home / "runs").iterdir():
+            if not (folder / "exit.json").exists():
+                _exit(folder, None, "cut off")
+
     def _tell(self) -> None:
         for changed in self._changed:
             changed.set()
@@ -350,9 +356,26 @@ class _Played:
                 return self._ask_desk(step)
             case "permission":
                 return self._ask_owner(step["permission"])
+            case "hang":
+                return False
+            case "limit":
+                info = {"status": "rejected", "rateLimitType": "five_hour"}
+                info["resetsAt"] = step["limit"]["resets_at"]
+                self._line(type="rate_limit_event", rate_limit_info=info)
+                return self._refused("You've hit your limit", api_error="usage_limit_reached")
+            case "api_error":
+                status = step["api_error"]["status"]
+                return self._refused(step["api_error"]["text"], api_error_status=status)
             case verb:
                 raise ValueError(f"a fake agent cannot {verb}")
         return True
+
+    def _refused(self, text: str, **more: object) -> bool:
+        """End the turn as the model's service wants it ended."""
+        self.state |= {"at": len(self.state["steps"]), "over": True}
+        end = {"subtype": "success", "is_error": True, "terminal_reason": "api_error"}
+        self._line(type="result", result=text, total_cost_usd=0.01, **end, **more)
+        return False
 
     @property
     def _tree(self) -> Path:
