@@ -3,6 +3,7 @@
     EngineError
       Refused        the owner asked for what we will not do    -> said on a card
       Unavailable    an outside thing did not answer            -> the loop tries again
+        Unreachable      the way to a machine is down           -> for as long as it is
         AccountResting   a provider's limit; knows until when   -> placement waits it out
       Broken         our own data breaks a promise              -> crash; systemd restarts us
 
@@ -32,6 +33,10 @@ class Unavailable(EngineError):
         super().__init__(sentence)
         self.sentence = sentence
         self.retry_after_s = retry_after_s
+
+
+class Unreachable(Unavailable):
+    """The way to a machine is down: what is owed there stays owed until it is up again."""
 
 
 class AccountResting(Unavailable):

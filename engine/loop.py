@@ -35,7 +35,7 @@ from typing import Any, Final, Protocol, Self
 import msgspec
 
 from engine.codec import Codec
-from engine.errors import AccountResting, Broken, Refused, Unavailable
+from engine.errors import AccountResting, Broken, Refused, Unavailable, Unreachable
 from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
@@ -48,6 +48,8 @@ MAX_EVENT_DEATHS: Final = 2
 MAX_EFFECT_DEATHS: Final = 5
 # A wall clock may jump (sleep, a corrected time), the loop's own timer does not notice.
 LOOK_AGAIN_S: Final = 30.0
+# The longest a machine that is back goes without what is owed to it.
+REACH_AGAIN_S: Final = 5.0
 
 # What watchers are called with when a line for the owner was noted.
 NOTES: Final = "notes"
@@ -95,6 +97,7 @@ class _Debt:
     tries: int = 0
     deaths: int = 0
     waiting: bool = False  # in its lane, and holding it back until due_at
+    aways: int = 0  # in a row, and never too many: see errors.Unreachable
 
     @property
     def name(self) -> str:
@@ -555,8 +558,15 @@ class Loop:
         self._changed(NOTES)
 
     async def _postpone(self, debt: _Debt, away: Unavailable) -> None:
-        debt.tries += 1
         now = self._clock()
+        if isinstance(away, Unreachable):
+            debt.aways += 1
+            tries = min(debt.aways, retry.MAX_TRIES)
+            debt.due_at = now + (retry.wait_s(tries, self._luck(), REACH_AGAIN_S) or 0.0)
+            self._admit(debt, again=True)
+            return
+        debt.tries += 1
+        debt.aways = 0
         wait_s = retry.wait_s(debt.tries, self._luck())
         if wait_s is None:
             await self._give_up(debt, away.sentence)
