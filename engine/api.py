@@ -113,6 +113,19 @@ class Setting(Arguments, frozen=True):
     value: str
 
 
+class AtAddress(Arguments, frozen=True):
+    address: str
+
+
+class AddMachine(Arguments, frozen=True):
+    """`fingerprint` is the host key's, as the owner accepted it."""
+
+    name: str
+    address: str
+    max_runs: int = 4
+    fingerprint: str = ""
+
+
 class KeepSecret(Arguments, frozen=True):
     name: str
     sealed: bytes
@@ -151,6 +164,11 @@ VERBS: Final[dict[str, Verb]] = {
     "projects": Verb(Nothing, tuple[ProjectView, ...]),
     "add_project": Verb(AddProject, changes=True, patience_s=1800),  # clones it
     "remove_project": Verb(Named, changes=True),
+    "machines": Verb(Nothing),
+    "look_at_machine": Verb(AtAddress, patience_s=60),
+    "add_machine": Verb(AddMachine, changes=True, patience_s=180),  # sends it our node
+    "check_machine": Verb(Named, patience_s=120),
+    "remove_machine": Verb(Named, changes=True),
     "accounts": Verb(Nothing),
     "add_account": Verb(AddAccount, changes=True),
     "remove_account": Verb(Named, changes=True),

@@ -33,8 +33,10 @@ app = typer.Typer(
     help="Command many coding agents, here and on your other machines, from a Telegram chat.",
 )
 project_app = typer.Typer(no_args_is_help=True, help="Repositories that goals are worked on in.")
+machine_app = typer.Typer(no_args_is_help=True, help="Computers that agents run on.")
 account_app = typer.Typer(no_args_is_help=True, help="Agents' subscriptions, and who pays.")
 app.add_typer(project_app, name="project")
+app.add_typer(machine_app, name="machine")
 app.add_typer(account_app, name="account")
 service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
 app.add_typer(service_app, name="service")
@@ -287,6 +289,75 @@ def _place(source: str) -> str:
     if not source.strip() or "://" in source or re.match(r"[\w.-]+@[\w.-]+:", source):
         return source
     return str(Path(source).expanduser().absolute())
+
+
+# ---------------------------------------------------------------- machines
+
+
+@machine_app.command("add")
+def machine_add(
+    name: Annotated[str, typer.Argument(help="What you call it.")],
+    address: Annotated[str, typer.Argument(metavar="USER@HOST[:PORT]", help="As for ssh.")],
+    max_runs: Annotated[int, typer.Option("--max-runs", help="Agents at once, at most.")] = 4,
+    accept: Annotated[
+        str,
+        typer.Option(
+            "--accept-fingerprint",
+            metavar="SHA256:…",
+            help="The host key you expect; without it you are shown the key and asked.",
+        ),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Add a computer, reached over SSH. It needs Python 3.9 and git; nothing is installed there."""
+    if not accept and sys.stdin.isatty():
+        accept = str(_with_engine("look_at_machine", address=address)["fingerprint"])
+        typer.echo(f"{address} shows the host key {accept}")
+        typer.echo("Compare it there: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub")
+        typer.confirm("Is it the same?", abort=True)
+    about = _with_engine(
+        "add_machine", name=name, address=address, max_runs=max_runs, fingerprint=accept
+    )
+    if as_json:
+        _print_json(about)
+        return
+    typer.echo(f"Added {name}: {max_runs} agents at once, at most.")
+    _say_machine(about)
+
+
+@machine_app.command("list")
+def machine_list(as_json: AsJson = False) -> None:
+    """List the machines; "here" is this one."""
+    columns = ("name", "address", "state", "runs", "max_runs", "fence")
+    _print_rows(_with_engine("machines"), columns, as_json)
+
+
+@machine_app.command("check")
+def machine_check(name: str, as_json: AsJson = False) -> None:
+    """Go to a machine and say what is there."""
+    about = _with_engine("check_machine", name=name)
+    if as_json:
+        _print_json(about)
+        return
+    typer.echo(f"{name} answers.")
+    _say_machine(about)
+
+
+@machine_app.command("remove")
+def machine_remove(name: str) -> None:
+    """Forget a machine; what lies there stays."""
+    removed = _with_engine("remove_machine", name=name)
+    typer.echo(f"Removed {name}. {_words(removed)}".rstrip())
+
+
+def _say_machine(about: dict[str, Any]) -> None:
+    if not about:
+        return
+    typer.echo(f"System   {about['system']}, Python {about['python']}")
+    typer.echo(f"Git      {about['git'] or 'missing: install git there, nothing works without'}")
+    typer.echo(f"Fence    {about['why']}")
+    typer.echo(f"Agents   {', '.join(about['agents']) or 'none found there'}")
+    typer.echo(f"Folder   {about['home']}")
 
 
 # ---------------------------------------------------------------- accounts

@@ -16,14 +16,16 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from engine.adapters import known_hosts
 from engine.adapters.hub import Hub
-from engine.adapters.machines import Local, Machine, NodeRefused
+from engine.adapters.machines import Link, Local, Machine, NodeRefused
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
 from engine.alive import Alive
 from engine.api import Server
@@ -38,6 +40,7 @@ from engine.rules import ask, fleet, goal, landing, owner, project, session, shi
 from engine.rules.events import EngineAway, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
+from engine.rules.words import HERE
 from stores.database import Database
 from stores.ledger import Ledger
 from stores.vault import Opener, Vault, read_key
@@ -62,7 +65,8 @@ RULES = {
 class Engine:
     """One engine over one home.
 
-    machines   how machines are reached, by name; by default this one, through a pipe
+    machines   how machines are reached, by name; by default this one, through a pipe, and those
+               the owner added, over SSH
     scenario   what rehearsal agents play, for accounts that name none
     clock      the time of day: what is stored, and what is due
     uptime     seconds that only grow: how long a run has been silent
@@ -79,12 +83,15 @@ class Engine:
         check_limit_s: float = CHECK_LIMIT_S,
     ) -> None:
         self.home = home.make()
-        self._machines = machines
+        self._given = dict(machines or {})
         self._scenario = scenario
         self._clock = clock
         self._uptime = uptime
         self._check_limit_s = check_limit_s
         self._born = uuid.uuid4().hex[:8]  # tells this engine's own news from an earlier one's
+        self._greeted = 0
+        self._reached: dict[str, Machine] = {}
+        self._addresses: dict[str, str] = {}  # of those of them that are not this one
         self.loop: Loop
         self.door: Door
         self.runs: Runs
@@ -100,7 +107,7 @@ class Engine:
             file = await stack.enter_async_context(Database(self.home.engine_db, "ledger"))
             ledger = await stack.enter_async_context(Ledger(file))
             vault, opener = await self._vault(stack)
-            machines: dict[str, Machine] = self._machines or {"here": Local(self.home.root)}
+            machines = self._reached = self._given.copy() or {HERE: Local(self.home.root)}
             hub = Hub(self.home.hubs)
             self.runs = Runs(
                 self.home.root,
@@ -125,6 +132,8 @@ class Engine:
                 opener,
                 doing=self.runs.doing,
                 heartbeat=lambda: self.alive.heard(),
+                machines=machines,
+                ssh=self._ssh,
                 clock=self._clock,
             )
             self.server = Server(self.home.engine_sock, self.door)
@@ -136,8 +145,8 @@ class Engine:
                 self.home.engine_alive, self._clock, away=self._was_away, url=self._heartbeat
             )
             self.retention = Retention(ledger, machines, self.loop.world, self._clock)
-            self._reached = machines
             await self.loop.open()
+            self._reach()
             self._at_start = [
                 found
                 for found in self.loop.states("session").values()
@@ -147,8 +156,7 @@ class Engine:
             try:
                 yield
             finally:
-                for machine in machines.values():
-                    await machine.close()
+                await asyncio.gather(*(machine.close() for machine in machines.values()))
 
     async def _vault(self, stack: contextlib.AsyncExitStack) -> tuple[Vault | None, Opener | None]:
         if not self.home.vault_key.exists():
@@ -177,10 +185,7 @@ class Engine:
                     group.create_task(
                         self.runs.run(waited_for(self.loop.world())), name="followers"
                     ),
-                    *(
-                        group.create_task(self._greet(name, machine), name=f"greet {name}")
-                        for name, machine in self._reached.items()
-                    ),
+                    group.create_task(self._attend(), name="machines"),
                 ]
                 try:
                     await self.server.listening.wait()
@@ -232,21 +237,72 @@ class Engine:
             for run in states
         )
 
+    # ------------------------------------------------------------ machines
+
+    def _added(self) -> dict[str, str]:
+        """The machines the owner added, and where they are."""
+        known = self.loop.state("fleet")
+        machines = known.machines if isinstance(known, fleet.Fleet) else ()
+        return {machine.name: machine.address for machine in machines if machine.address}
+
+    def _reach(self) -> list[Machine]:
+        """Have a link for each machine the owner added; return those that are to be let go."""
+        added = self._added()
+        gone = [name for name, at in self._addresses.items() if added.get(name) != at]
+        left = [self._reached.pop(name) for name in gone]
+        for name in added.keys() - self._reached.keys():
+            keys = partial(known_hosts.trusted, self.home.known_hosts, name)
+            self._reached[name] = self._ssh(name, added[name], keys)
+        self._addresses = added
+        return left
+
+    def _ssh(self, name: str, address: str, keys: Callable[[], Sequence[str]]) -> Machine:
+        from engine.adapters import ssh  # not loaded where no such machine is
+
+        at = ssh.Address.read(address)
+        return ssh.Ssh(name, at, self.home.root, box=self._box(), keys=keys)
+
+    def _box(self) -> str:
+        """Return this box's name on other machines, drawn once."""
+        if not self.home.box_id.exists():
+            rough = self.home.box_id.with_suffix(".new")
+            rough.write_text(uuid.uuid4().hex[:12], encoding="ascii")
+            rough.rename(self.home.box_id)
+        return self.home.box_id.read_text(encoding="ascii")
+
+    async def _attend(self) -> None:
+        """Keep a link to each machine there is, as the owner adds and removes them."""
+        changed = asyncio.Event()
+        self.loop.watch(lambda stream: changed.set() if stream == "fleet" else None)
+        greeting: dict[str, asyncio.Task[None]] = {}
+        async with asyncio.TaskGroup() as group:
+            while True:
+                changed.clear()
+                for machine in self._reach():
+                    greeting.pop(machine.name).cancel()
+                    group.create_task(machine.close(), name=f"leave {machine.name}")
+                for name in self._reached.keys() - greeting.keys():
+                    greet = self._greet(name, self._reached[name])
+                    greeting[name] = group.create_task(greet, name=f"greet {name}")
+                await changed.wait()
+
     async def _greet(self, name: str, machine: Machine) -> None:
         """Tell the fleet what a machine is whenever its node answers, and when it stops answering."""
         changed = asyncio.Event()
-        if isinstance(machine, Local):
-            machine.link.changed.append(changed.set)
-        lost = 0
+        if isinstance(link := getattr(machine, "link", None), Link):
+            link.changed.append(changed.set)
+        self._greeted += 1  # the same name may be another machine by now, with epochs of its own
+        news, lost = f"machine:{name}:{self._born}.{self._greeted}", 0
         while True:
             changed.clear()
             try:
                 about: dict[str, Any] = await machine.hello()
             except Unavailable as away:
-                if self._thought_otherwise(name, away.sentence):
+                why = away.sentence.removeprefix(f"{name}: ")
+                if self._thought_otherwise(name, why):
                     lost += 1
-                    gone = MachineLost(machine=name, why=away.sentence)
-                    await self.loop.post("fleet", gone, f"machine:{name}:lost:{self._born}.{lost}")
+                    gone = MachineLost(machine=name, why=why)
+                    await self.loop.post("fleet", gone, f"{news}:lost:{lost}")
                 await asyncio.sleep(1.0)
                 continue
             seen = MachineSeen(
@@ -255,7 +311,7 @@ class Engine:
                 fence=str(about["why"]),
                 agents=tuple(sorted(dict(about["agents"]).items())),
             )
-            await self.loop.post("fleet", seen, f"machine:{name}:{about['epoch']}")
+            await self.loop.post("fleet", seen, f"{news}:{about['epoch']}")
             await changed.wait()
 
     def _thought_otherwise(self, name: str, why: str) -> bool:

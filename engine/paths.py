@@ -117,12 +117,22 @@ class Home:
         return self.root / "alarm.py"
 
     @property
+    def box_id(self) -> Path:
+        """Return the file with this box's name on other machines."""
+        return self.root / "box-id"
+
+    @property
     def secrets(self) -> Path:
         return self.root / "secrets"
 
     @property
     def bot_token(self) -> Path:
         return self.secrets / "bot-token"
+
+    @property
+    def known_hosts(self) -> Path:
+        """Return the file of host keys the owner accepted, one line a machine."""
+        return self.secrets / "known_hosts"
 
     @property
     def vault_key(self) -> Path:

@@ -1,14 +1,17 @@
 """Effects -> adapters: what each order of a rule means outside, and the events that come of it.
 
 One `match`, so that any effect is one hop from who does it: git to engine/adapters/hub.py, runs and
-checks to engine/adapters/runs.py, trees to the machine's node. Every order may come again under the
-same id after a crash, and finds its work done. What the outside refuses for good becomes `GaveUp` of
+checks to engine/adapters/runs.py, trees to the machine's node: that of the session whose tree it is.
+Every order may come again under the same id after a crash, and finds its work done. What the outside refuses for good becomes `GaveUp` of
 the stream that asked; what does not answer is raised as Unavailable, and the loop asks again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from engine.adapters import settings
 from engine.adapters.hub import Hub
@@ -16,7 +19,6 @@ from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Followed, Runs
 from engine.board import World
 from engine.errors import Refused, Unavailable
-from engine.node import trees
 from engine.rules import landing, names, ship
 from engine.rules import session as session_rule
 from engine.rules.effects import (
@@ -59,12 +61,14 @@ from engine.rules.landing import Landing
 from engine.rules.project import Project
 from engine.rules.session import Session
 from engine.rules.ship import Ship
-from engine.rules.words import CheckVerdict, Collected
+from engine.rules.words import HERE, CheckVerdict, Collected
 
 Events = Sequence[tuple[str, AnyEvent]]
 
 AGAIN = "-again"
 PERHAPS = "Whether it arrived there is not known; Proceed looks, and pushes nothing twice."
+Borrowing = TypeVar("Borrowing", Check, CloseRun)
+
 NO_CHECK = CheckVerdict(passed=True, ran=False, summary="no check")
 
 
@@ -114,7 +118,7 @@ class Performer:
             case KeepTree():
                 return await self._keep_tree(effect)
             case Check():
-                return await self._runs.check(effect)
+                return await self._runs.check(self._where_its_tree_is(effect))
             case StartRun():
                 return await self._runs.start(effect)
             case AnswerRun():
@@ -124,7 +128,7 @@ class Performer:
             case InterruptRun():
                 return await self._runs.interrupt(effect_id, effect)
             case CloseRun():
-                return await self._runs.close(effect)
+                return await self._runs.close(self._where_its_tree_is(effect))
             case Watch(run=run, session=session):
                 quiet = RunQuiet(run=run, silent_s=self._runs.silent_s(run))
                 return [(f"session/{session}", quiet)]
@@ -150,6 +154,12 @@ class Performer:
         if machine is None:
             raise Unavailable(f"{name}: no such machine")
         return machine
+
+    def _where_its_tree_is(self, effect: Borrowing) -> Borrowing:
+        """Put an order about a session's tree to the machine that tree is on."""
+        if not effect.session:
+            return effect
+        return replace(effect, machine=machine_of(self._world(), effect.session))
 
     def _target(self, goal_id: str, project: Project) -> tuple[str, str]:
         """Where a goal is pushed: the address, and the branch there."""
@@ -179,7 +189,7 @@ class Performer:
         return [(f"goal/{effect.goal}", read)]
 
     async def _collect(self, effect: Collect) -> Events:
-        machine = self._machine(effect.machine)
+        machine = self._machine(machine_of(self._world(), effect.session))
         stream = f"goal/{effect.goal}"
         try:
             answer = await machine.call(
@@ -199,14 +209,10 @@ class Performer:
             failure=answer.get("failure", ""),
         )
         if found.commits and not found.dirty and not found.failure:
-            about = await machine.hello()
-            serve = trees.upload_pack_command(
-                about["desk"][0], about["home"], effect.project, effect.session
-            )
-            tree = f"{about['home']}/trees/{effect.project}/{effect.session}"
-            taken = await self._hub.collect(
-                effect.project, effect.piece, effect.branch, serve, tree, found.head
-            )
+            async with machine.serving(effect.project, effect.session) as (serve, tree):
+                taken = await self._hub.collect(
+                    effect.project, effect.piece, effect.branch, serve, tree, found.head
+                )
             if taken.failure:
                 found = Collected(failure=taken.failure)
         return [(stream, PieceCollected(piece=effect.piece, found=found))]
@@ -303,7 +309,7 @@ class Performer:
         if isinstance(session, Session) and (session.live or _starts(session)):
             raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
         try:
-            kept = await self._machine(effect.machine).call(
+            kept = await self._machine(machine_of(self._world(), effect.session)).call(
                 "tree.keep", project=effect.project, session=effect.session
             )
         except NodeRefused:  # it never had a tree
@@ -358,6 +364,12 @@ def _starts(session: Session) -> bool:
     return session.stage is session_rule.Stage.WANTING and not session.final
 
 
+def machine_of(world: World, session_id: str) -> str:
+    """The machine a session runs on, and its tree is on; here before it ran."""
+    session = world.get(f"session/{session_id}")
+    return (session.machine if isinstance(session, Session) else "") or HERE
+
+
 def judge_run(review: str, head: str) -> str:
     """The id of the check that judges a review."""
     return f"check-{review}-{head[:12]}"
@@ -383,6 +395,7 @@ def waited_for(world: World) -> list[Followed]:
                     Followed(
                         run=landing.check_run(entry),
                         stream=stream,
+                        machine=machine_of(world, entry.session),
                         project=entry.project,
                         about=entry.piece,
                         commit=entry.merged,

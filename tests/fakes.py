@@ -13,7 +13,8 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,14 @@ class FakeMachine:
         answer = self._ops[op](**arguments)
         await asyncio.sleep(0)
         return answer
+
+    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+        await self.call("copy.update")
+
+    @asynccontextmanager
+    async def serving(self, project: str, session: str) -> AsyncIterator[tuple[Sequence[str], str]]:
+        command = [*(await self.hello())["desk"], "--session", session]
+        yield command, str(self._tree(project, session))
 
     async def follow(self, run: str, offset: int) -> AsyncIterator[Chunk]:
         changed = asyncio.Event()

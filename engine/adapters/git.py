@@ -171,6 +171,20 @@ async def git(
     return answer
 
 
+async def upload_pack(at: Path) -> asyncio.subprocess.Process:
+    """Start what serves a git directory of ours, to be read from, on its own input and output."""
+    return await asyncio.create_subprocess_exec(
+        *("git", *(word for one in _ALWAYS for word in ("-c", one))),
+        *("upload-pack", "--strict", str(at)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**_environment(remote=False), "GIT_PROTOCOL": "version=2"},
+        cwd="/",
+        start_new_session=True,
+    )
+
+
 def _environment(remote: bool) -> dict[str, str]:
     mine = {"PATH": os.environ.get("PATH", os.defpath), **_PLAIN}
     if not remote:

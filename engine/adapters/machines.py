@@ -5,9 +5,10 @@
 
 `Link` is the same for all: it dials, says hello with a new epoch, matches answers to questions,
 and dials again when the node or the way to it is gone. `Local` adds what this machine needs: the
-node is a child of ours behind a pipe. The runs are nobody's children and notice none of it.
+node is a child of ours behind a pipe. ssh.py beside this file adds what another one needs. The runs
+are nobody's children and notice none of it.
 
-A link that is down raises errors.Unavailable; a node's "no" raises NodeRefused. The other end is
+A link that is down raises errors.Unreachable; a node's "no" raises NodeRefused. The other end is
 engine/node/serve.py; runs.py and hub.py beside this file are the callers.
 """
 
@@ -18,13 +19,15 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from engine.adapters import zipapp
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, Unavailable, Unreachable
+from engine.node import trees
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Readable, Writable
 
 log = logging.getLogger(__name__)
@@ -63,6 +66,19 @@ class Machine(Protocol):
         """Yield a run's output from `offset` to its end, across any number of links."""
         ...
 
+    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+        """Complete the machine's copy of a project, so that it holds these commits of the hub."""
+        ...
+
+    def serving(
+        self, project: str, session: str
+    ) -> AbstractAsyncContextManager[tuple[Sequence[str], str]]:
+        """Give a command that serves the commits of a session's tree to git here, and its path.
+
+        The command runs in that tree's fence, and is good while the block lasts.
+        """
+        ...
+
     async def close(self) -> None:
         """Let go of the machine; its runs go on."""
         ...
@@ -75,6 +91,7 @@ class Transport:
     reader: Readable
     writer: Writable
     close: Callable[[], Awaitable[None]]
+    ended: Callable[[], str] = lambda: "its node has ended"  # why nothing more comes
 
 
 Dial = Callable[[], Awaitable[Transport]]
@@ -133,7 +150,7 @@ class Link:
                 if self._closed:
                     raise
                 await self._is_up.wait()
-        raise Unavailable(f"{self.name}: its link is closed")
+        raise Unreachable(f"{self.name}: its link is closed")
 
     async def close(self) -> None:
         """Close the link and stop dialling."""
@@ -150,7 +167,7 @@ class Link:
     async def _ready(self) -> Channel:
         """Return the channel, dialling or waiting for the try that is on its way."""
         if self._closed:
-            raise Unavailable(f"{self.name}: its link is closed")
+            raise Unreachable(f"{self.name}: its link is closed")
         if self._keeper is None:
             self._keeper = asyncio.create_task(self._keep())
             self._keeper.add_done_callback(lambda keeper: self._tried.set())
@@ -159,7 +176,7 @@ class Link:
         if self._keeper is not None and self._keeper.done() and not self._closed:
             self._keeper.result()  # a fault of ours: it ends whoever asks
         if not self.up or self._channel is None:
-            raise Unavailable(f"{self.name}: {self.why_down}")
+            raise Unreachable(f"{self.name}: {self.why_down}")
         return self._channel
 
     async def _keep(self) -> None:
@@ -185,7 +202,7 @@ class Link:
         """Dial, say hello, and read until the link ends."""
         transport = await self._dial()
         channel = Channel(transport.reader, transport.writer)
-        reading = asyncio.create_task(self._read(channel))
+        reading = asyncio.create_task(self._read(channel, transport.ended))
         try:
             async with asyncio.timeout(_HELLO_S):
                 self._hello = await self._greet(channel)
@@ -229,7 +246,7 @@ class Link:
         asked, self._asked = self._asked, {}
         for answer in asked.values():
             if not answer.done():
-                answer.set_exception(Unavailable(f"{self.name}: the link to it broke"))
+                answer.set_exception(Unreachable(f"{self.name}: the link to it broke"))
         for following in self._followings.values():
             following.broken = True
             following.more.set()
@@ -245,18 +262,18 @@ class Link:
             await channel.send({"id": number, "op": op, "args": arguments})
             return await answer
         except ConnectionError as error:
-            raise Unavailable(f"{self.name}: {error}") from error
+            raise Unreachable(f"{self.name}: {error}") from error
         finally:
             self._asked.pop(number, None)
 
-    async def _read(self, channel: Channel) -> None:
+    async def _read(self, channel: Channel, ended: Callable[[], str]) -> None:
         """Hand out what comes until the link ends; then nobody waits on it any more."""
         try:
             while (messages := await channel.receive()) is not None:
                 for message in messages:
                     self._take(message)
         finally:
-            self._down("its node has ended")
+            self._down(ended())
             self._lose()
 
     def _take(self, message: Message) -> None:
@@ -296,7 +313,7 @@ class Link:
                         return
                     await self._say(channel, "run.ack", follow=number, offset=push["end"])
                 if following.broken:
-                    raise Unavailable(f"{self.name}: the link to it broke")
+                    raise Unreachable(f"{self.name}: the link to it broke")
                 following.more.clear()
                 await following.more.wait()
         finally:
@@ -346,6 +363,17 @@ class Local:
     def follow(self, run: str, offset: int) -> AsyncIterator[Chunk]:
         """Yield the output of a run from `offset` on until it is over."""
         return self.link.follow(run, offset)
+
+    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+        """Complete the copy of a project, so that it holds these commits of the hub."""
+        await self.call("copy.update", project=project, hub=str(hub), commits=list(commits))
+
+    @asynccontextmanager
+    async def serving(self, project: str, session: str) -> AsyncIterator[tuple[Sequence[str], str]]:
+        """Give a command that serves the commits of a session's tree, and the tree's path."""
+        about = await self.hello()
+        command = trees.upload_pack_command(about["desk"][0], about["home"], project, session)
+        yield command, f"{about['home']}/trees/{project}/{session}"
 
     async def close(self) -> None:
         """End the node; the runs go on."""

@@ -47,7 +47,7 @@ from engine.rules.events import (
 )
 from engine.rules.fleet import Fleet
 from engine.rules.session import Session
-from engine.rules.words import Account, AskKind, CheckVerdict, Role, TurnError
+from engine.rules.words import HERE, Account, AskKind, CheckVerdict, Role, TurnError
 from stores.ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -363,6 +363,11 @@ class Runs:
         )
         launch = driver.launch(spec)
         if effect.account.config_dir and driver.login_file:
+            if effect.machine != HERE:
+                raise Refused(
+                    f"Account {effect.account.name} is signed in with a folder of this box, which "
+                    f"{effect.machine} does not see: give it a token with --secret-env instead."
+                )
             await machine.call(
                 "session.login",
                 session=effect.session,
@@ -392,15 +397,17 @@ class Runs:
         )
         return str(made.get("note") or "")
 
+    def _hub(self, project: str) -> Path:
+        return self._home / "hub" / f"{project}.git"
+
     async def _tree(self, machine: Machine, effect: StartRun) -> dict[str, Any]:
         """The session's tree, on its branch, with what it may need of the hub's commits.
 
         Returns {"tree": path, "read": what a fence must show beside it}.
         """
-        hub = str(self._home / "hub" / f"{effect.project}.git")
         (name, email), _ = await asyncio.gather(
             self._identity(effect.project),
-            machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit]),
+            machine.bring(effect.project, self._hub(effect.project), [effect.commit]),
         )
         made = await machine.call(
             "tree.make",
@@ -474,7 +481,7 @@ class Runs:
         account = effect.account
         if account.agent == "rehearsal":
             return tuple(about["rehearse"])
-        if account.command:
+        if account.command and effect.machine == HERE:  # a path means nothing elsewhere
             return (account.command,)
         found = dict(about["agents"]).get(account.agent)
         if not found:
@@ -490,6 +497,8 @@ class Runs:
             scenario = dict(effect.account.env).get("QUARTERDECK_SCENARIO", self._scenario)
             return [str(Path(scenario).resolve())] if scenario else []
         path = Path(command[0])
+        if effect.machine != HERE:
+            return [str(path.parent)]  # what it points to is among the toolchains its node named
         if not path.is_absolute() or not path.exists():
             raise Refused(
                 f"{effect.account.agent} is not at {command[0]}: mend the path with quarterdeck "
@@ -540,7 +549,7 @@ class Runs:
             del self._replies[next(iter(self._replies))]
         session = self.session(run.rpartition("-t")[0])
         data = {"call": call, "text": effect.text, "error": effect.is_error}
-        await self._input(session.machine or "here", run, f"desk-{call}", "desk", data)
+        await self._input(session.machine or HERE, run, f"desk-{call}", "desk", data)
         return []
 
     async def feed(self, followed: Followed, key: str, line: str) -> None:
@@ -591,8 +600,7 @@ class Runs:
 
     async def _start_check(self, machine: Machine, effect: Check) -> None:
         """Ready the tree, borrowed or fresh, and start the command in it."""
-        hub = str(self._home / "hub" / f"{effect.project}.git")
-        await machine.call("copy.update", project=effect.project, hub=hub, commits=[effect.commit])
+        await machine.bring(effect.project, self._hub(effect.project), [effect.commit])
         if effect.session:
             made = await machine.call(
                 "tree.check_out",

@@ -3,6 +3,7 @@
     serve --home H     the machine's end of the link (engine/node/serve.py)
     desk ...           an agent's tools, as an MCP server or a command (engine/node/desk.py)
     rehearse ...       a scripted stand-in for an agent (engine/node/rehearse.py)
+    supply ...         commits to and from another machine (engine/node/supply.py)
 
 Zipped, it first unpacks itself beside itself: compiled once, its parts load in a few milliseconds.
 """
@@ -52,6 +53,10 @@ def main(argv: list[str]) -> None:
 
         sys.argv[1:] = rest
         sys.exit(rehearse.main())
+    elif what == "supply":
+        from engine.node import supply
+
+        sys.exit(supply.main(rest))
     else:
         sys.exit("usage: serve --home HOME | desk [TOOL] [--json TEXT] | rehearse ...")
 

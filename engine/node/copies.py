@@ -84,8 +84,9 @@ def git(
     stdin: bytes = b"",
     config: Sequence[str] = (),
     env: dict[str, str] | None = None,
+    fds: Sequence[int] = (),
 ) -> Said:
-    """Run git in a repository of ours."""
+    """Run git in a repository of ours; what it starts gets `fds` too."""
     settings = [word for one in (*_SETTINGS, *config) for word in ("-c", one)]
     done = subprocess.run(
         ["git", *settings, "--git-dir", at, *args],
@@ -96,6 +97,7 @@ def git(
         start_new_session=True,
         timeout=LIMIT_S,
         check=False,
+        pass_fds=fds,
     )
     return Said(done.returncode, done.stdout, text(done.stderr).strip())
 
@@ -132,17 +134,17 @@ def update(home: str, args: Fields) -> Fields:
     base = commit_id(args["base"]) if args.get("base") else ""
     copy = path(home, project)
     with alone(copy):
-        _make_store(copy, commits[0] if commits else base)
+        make_store(copy, commits[0] if commits else base)
         wanted = list(dict.fromkeys([*commits, *([base] if base else [])]))
         missing = [commit for commit in wanted if not kept(copy, commit)]
         if missing:
-            _fetch_commits(copy, hub, missing)
+            fetch_commits(copy, hub, missing)
         if base:
             _Modules(home, project, string(args, "source", "")).bring(base, wanted)
     return {"copy": copy, "objects": os.path.join(copy, "objects"), "fetched": len(missing)}
 
 
-def _make_store(path: str, like: str) -> None:
+def make_store(path: str, like: str) -> None:
     """Make an empty bare repository for commits whose ids are as long as `like`."""
     if os.path.isdir(path):
         return
@@ -163,14 +165,22 @@ def kept(store: str, commit: str) -> bool:
     return git(store, "rev-parse", "--quiet", "--verify", f"refs/at/{commit}").code == 0
 
 
-def _fetch_commits(store: str, url: str, commits: Sequence[str]) -> None:
-    served = [] if "://" in url else ["--upload-pack=git -c safe.directory=* upload-pack"]
+def fetch_commits(
+    store: str, url: str, commits: Sequence[str], serve: str = "", fds: Sequence[int] = ()
+) -> None:
+    """Fetch commits and note each as kept once all of it is there.
+
+    serve   the command that serves them, in place of git here; `fds` are left open to it
+    """
+    here = "" if "://" in url else "git -c safe.directory=* upload-pack"
+    served = [f"--upload-pack={serve or here}"] if serve or here else []
     said = git(
         store,
         *(*FETCH, *served, "--", url),
         *(f"+{commit}:refs/at/{commit}" for commit in commits),
         config=("protocol.file.allow=always",),
         env={},
+        fds=fds,
     )
     if said.code:
         raise Failed(f"the project could not be copied: {why(said.words)}")
@@ -223,7 +233,7 @@ class _Modules:
 
     def _fetch(self, path: str, url: str, pinned: str) -> None:
         store = self.store(url)
-        _make_store(store, pinned)
+        make_store(store, pinned)
         if kept(store, pinned):
             return
         # The owner's own git settings and credentials; git's own rule for what a submodule's

@@ -59,7 +59,6 @@ class Collect(Effect, frozen=True):
     session: str
     branch: str
     base: str
-    machine: str = "here"
 
 
 class Merge(Effect, frozen=True):
@@ -123,7 +122,7 @@ class Check(Effect, frozen=True):
     teller: str  # stream
     about: str  # piece, review or ship id, or "base"
     setup: str = ""
-    session: str = ""  # use this session's warm tree; "" = a clean tree with setup run again
+    session: str = ""  # in this session's warm tree, where that is; "" = a clean one, set up again
     machine: str = "here"
     tries: int = 1
 
@@ -196,6 +195,7 @@ class CloseRun(Effect, frozen=True):
     run: str
     machine: str = "here"
     grace_s: float = 10.0
+    session: str = ""  # whose tree the run borrowed: then it is where that is
 
 
 class Watch(Effect, frozen=True):
@@ -210,7 +210,6 @@ class KeepTree(Effect, frozen=True):
 
     session: str
     project: str
-    machine: str = "here"
 
 
 AnyEffect: TypeAlias = (

@@ -635,13 +635,29 @@ class MachineLost(Event, frozen=True):
     why: str
 
 
+class MachineAdded(Event, frozen=True):
+    """Request: another computer of the owner's, reached at `address`."""
+
+    machine: str
+    address: str
+    max_runs: int
+
+
+class MachineRemoved(Event, frozen=True):
+    """Request."""
+
+    machine: str
+
+
 class SlotWanted(Event, frozen=True):
-    """Fact from a session or check."""
+    """Fact from a session: a run wants a place; on `machine`, and why there, where one is named."""
 
     run: str
     teller: str
     machine: str = ""
     account: str = ""  # whose limit or login may be in the way
+    why: str = ""
+    agent: str = ""  # "" = any machine can run it
 
 
 class SlotFreed(Event, frozen=True):
@@ -790,6 +806,8 @@ AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | GaveUp
 FleetEvent: TypeAlias = (
     MachineSeen
     | MachineLost
+    | MachineAdded
+    | MachineRemoved
     | SlotWanted
     | SlotFreed
     | AccountAdded

@@ -1,9 +1,10 @@
 """Machines, their places for runs, and accounts: the scarce things no session may take by itself.
 
 A session asks for a place (`SlotWanted`), is told where it runs and why (`Placed`) or why it waits
-(`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine.
-Runs of an account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks;
-engine/door.py adds accounts and machines.
+(`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine: on
+the one it names, else where fewest agents run of those that are up and have its agent. Runs of an
+account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks; engine/door.py
+adds accounts and machines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from engine.rules.events import (
     AccountRested,
     FleetEvent,
     HeldAll,
+    MachineAdded,
     MachineLost,
+    MachineRemoved,
     MachineSeen,
     Placed,
     Queued,
@@ -29,22 +32,27 @@ from engine.rules.events import (
     SlotWanted,
 )
 from engine.rules.rests import Rest, over, rested, resting, without
-from engine.rules.words import Account
+from engine.rules.words import HERE, Account
 
-HERE = "here"
 MAX_RUNS = 10
+REHEARSAL = "rehearsal"  # its agent comes with our node
 
 
 class Machine(Struct, frozen=True, kw_only=True):
     """One machine as its node last described it."""
 
     name: str
+    address: str = ""  # user@host:port; "" = this machine
     up: bool = False
     why: str = "its node has not answered yet"
     fenced: bool = False
     fence: str = ""
     agents: tuple[tuple[str, str], ...] = ()
     max_runs: int = MAX_RUNS
+
+    def has(self, agent: str) -> bool:
+        """Whether an agent can run there; of this machine each account says itself."""
+        return self.name == HERE or agent in ("", REHEARSAL, *dict(self.agents))
 
 
 class Slot(Struct, frozen=True):
@@ -56,6 +64,8 @@ class Slot(Struct, frozen=True):
     told: str = ""  # the reason it was last given for waiting
     account: str = ""
     until: float = 0.0  # what it was last told of the end of its wait
+    why: str = ""  # of the machine it names
+    agent: str = ""
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -85,7 +95,14 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case SlotWanted(run=run) if _has(now, run):
             return now, ()
         case SlotWanted():
-            slot = Slot(event.run, event.teller, event.machine, account=event.account)
+            slot = Slot(
+                event.run,
+                event.teller,
+                event.machine,
+                account=event.account,
+                why=event.why,
+                agent=event.agent,
+            )
             return _grant(replace(now, wanting=(*now.wanting, slot)))
         case SlotFreed(run=run):
             return _grant(
@@ -95,6 +112,10 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                     wanting=tuple(slot for slot in now.wanting if slot.run != run),
                 )
             )
+        case MachineAdded():
+            return _grant(_added(now, event))
+        case MachineRemoved(machine=name):
+            return _grant(_removed(now, name))
         case MachineSeen():
             return _grant(_seen(now, event))
         case MachineLost(machine=name, why=why):
@@ -134,8 +155,43 @@ def _has(now: Fleet, run: str) -> bool:
     return any(slot.run == run for slot in (*now.running, *now.wanting))
 
 
+def _added(now: Fleet, event: MachineAdded) -> Fleet:
+    if event.machine == HERE:
+        raise Refused('"here" is this machine, and always there. Choose another name.')
+    known = now.machine(event.machine)
+    if known is not None and known.address != event.address:
+        raise Refused(
+            f"Machine {known.name} is {known.address} already. Choose another name, or remove it "
+            f"first: quarterdeck machine remove {known.name}"
+        )
+    added = replace(
+        known or Machine(name=event.machine, address=event.address), max_runs=event.max_runs
+    )
+    return _with(now, added)
+
+
+def _removed(now: Fleet, name: str) -> Fleet:
+    if name == HERE:
+        raise Refused('"here" is this machine and cannot be removed.')
+    if now.machine(name) is None:
+        raise Refused(f"There is no machine {name}. quarterdeck machine list shows them.")
+    if runs := sum(slot.machine == name for slot in (*now.running, *now.wanting)):
+        agents = "an agent" if runs == 1 else f"{runs} agents"
+        raise Refused(f"{name} has {agents} at work. Let that end, or stop it first.")
+    return replace(now, machines=tuple(other for other in now.machines if other.name != name))
+
+
+def _with(now: Fleet, machine: Machine) -> Fleet:
+    if now.machine(machine.name) is None:
+        return replace(now, machines=(*now.machines, machine))
+    machines = tuple(machine if other.name == machine.name else other for other in now.machines)
+    return replace(now, machines=machines)
+
+
 def _seen(now: Fleet, event: MachineSeen) -> Fleet:
     known = now.machine(event.machine)
+    if known is None and event.machine != HERE:
+        return now  # removed meanwhile
     seen = replace(
         known or Machine(name=event.machine),
         up=True,
@@ -144,10 +200,7 @@ def _seen(now: Fleet, event: MachineSeen) -> Fleet:
         fence=event.fence,
         agents=event.agents,
     )
-    if known is None:
-        return replace(now, machines=(*now.machines, seen))
-    machines = tuple(seen if machine is known else machine for machine in now.machines)
-    return replace(now, machines=machines)
+    return _with(now, seen)
 
 
 def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:
@@ -175,9 +228,13 @@ def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
         return "", "everything is stopped: /resume all goes on"
     if rest := resting(now.rests, slot.account):
         return "", rest.reason
-    ticked = [machine for machine in now.machines if slot.machine in ("", machine.name)]
+    ticked = [
+        machine
+        for machine in now.machines
+        if slot.machine == machine.name or (not slot.machine and machine.has(slot.agent))
+    ]
     if not ticked:
-        return "", f"{slot.machine}: no such machine"
+        return "", f"{slot.machine or slot.agent}: no such machine"
     counts = {
         machine.name: sum(taken.machine == machine.name for taken in running) for machine in ticked
     }
@@ -187,6 +244,10 @@ def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
         full = f"all {first.max_runs} places are taken"
         return "", f"{first.name}: {full if first.up else first.why}"
     best = min(able, key=lambda machine: counts[machine.name])
-    if len(ticked) == 1:
+    if len(now.machines) == 1:
         return best.name, f"{best.name}: only machine ticked"
+    if slot.machine:
+        return best.name, f"{best.name}: {slot.why or 'named'}"
+    if len(ticked) == 1:
+        return best.name, f"{best.name}: only machine with {slot.agent}"
     return best.name, f"{best.name}: fewest agents running there ({counts[best.name]})"

@@ -59,7 +59,7 @@ from engine.rules.goal_state import (
 from engine.rules.piece import of_piece, turn_over
 from engine.rules.planning import of_plan, start_ready
 from engine.rules.review import of_review, of_ship
-from engine.rules.words import Role
+from engine.rules.words import HERE, Role
 
 TITLE_LENGTH = 60
 
@@ -204,6 +204,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         preface=roles.LEAD,
         prompt=prompt,
         title=now.title,
+        machine=HERE,
     )
     noted = (Say(goal=now.id, kind="warning", text=event.note),) if event.note else ()
     return read, (*wanted, *noted, Tell(stream=f"session/{now.session}", event=lead))

@@ -264,7 +264,9 @@ def _drop(now: Landing, piece: str) -> Step:
         if entry not in gone or entry.stage is Stage.LANDING
     )
     checks = tuple(
-        CloseRun(run=check_run(entry)) for entry in gone if entry.stage is Stage.CHECKING
+        CloseRun(run=check_run(entry), session=entry.session)
+        for entry in gone
+        if entry.stage is Stage.CHECKING
     )
     after, effects = _next(replace(now, entries=kept))
     return after, (*checks, *effects)

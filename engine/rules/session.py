@@ -330,9 +330,21 @@ def _next(now: Session) -> Step:
         over=None,
     )
     wanted = SlotWanted(
-        run=wanting.run, teller=now.stream, machine=now.wants, account=now.account.name
+        run=wanting.run,
+        teller=now.stream,
+        machine=now.machine or now.wants,
+        why=_why_there(now),
+        account=now.account.name,
+        agent=now.account.agent,
     )
     return wanting, (Tell(stream="fleet", event=wanted),)
+
+
+def _why_there(now: Session) -> str:
+    """Say why a session runs on the one machine it names; its conversation and tree do not move."""
+    if now.role is Role.LEAD:
+        return "leads run here"
+    return "its tree is there" if now.machine else "named in the plan"
 
 
 def _start(now: Session, machine: str, why: str) -> Step:

@@ -10,6 +10,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+HERE = "here"  # the machine the engine itself runs on
+
 
 class Role(StrEnum):
     LEAD = "lead"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from engine.adapters import machines, zipapp
-from engine.adapters.machines import Chunk, Local, NodeRefused
+from engine.adapters.machines import Chunk, Local, Machine, NodeRefused
 from engine.errors import Unavailable
 from engine.node import folder
 from tests.node.reading import ended, gone, said, until
@@ -52,7 +52,7 @@ def shell(run: str, script: str, **more: Any) -> dict[str, Any]:
 class Reader:
     """Follows one run in the background and keeps what came."""
 
-    def __init__(self, machine: Local, run: str, offset: int = 0) -> None:
+    def __init__(self, machine: Machine, run: str, offset: int = 0) -> None:
         self.offset = offset
         self.raw = b""
         self.more = asyncio.Event()

@@ -12,7 +12,8 @@ import asyncio
 import os
 import subprocess
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,14 @@ class _Nowhere:
         raise Unavailable("here: away")
 
     async def follow(self, run: str, offset: int) -> AsyncIterator[Chunk]:
+        raise Unavailable("here: away")
+        yield
+
+    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+        raise Unavailable("here: away")
+
+    @asynccontextmanager
+    async def serving(self, project: str, session: str) -> AsyncIterator[tuple[Sequence[str], str]]:
         raise Unavailable("here: away")
         yield
 

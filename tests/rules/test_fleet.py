@@ -11,7 +11,9 @@ from engine.rules.events import (
     AccountRemoved,
     FleetEvent,
     HeldAll,
+    MachineAdded,
     MachineLost,
+    MachineRemoved,
     MachineSeen,
     Placed,
     Queued,
@@ -22,11 +24,14 @@ from engine.rules.fleet import MAX_RUNS, Fleet, begin, decide
 from engine.rules.words import Account
 
 HERE = MachineSeen(machine="here", fenced=True, fence="fenced")
-BOX = MachineSeen(machine="build-box", fenced=True, fence="fenced")
+ADDED = MachineAdded(machine="build-box", address="dev@build-box", max_runs=2)
+BOX = MachineSeen(
+    machine="build-box", fenced=True, fence="fenced", agents=(("claude", "/usr/bin/claude"),)
+)
 
 
-def wanted(run: str, machine: str = "") -> SlotWanted:
-    return SlotWanted(run=run, teller=f"session/{run}", machine=machine)
+def wanted(run: str, machine: str = "", agent: str = "", why: str = "") -> SlotWanted:
+    return SlotWanted(run=run, teller=f"session/{run}", machine=machine, agent=agent, why=why)
 
 
 def after(*events: FleetEvent, now: Fleet | None = None) -> tuple[Fleet, list[AnyEffect]]:
@@ -55,10 +60,57 @@ def test_a_run_goes_to_the_only_machine_and_is_told_so() -> None:
 
 
 def test_a_run_goes_where_fewest_agents_run_and_is_told_how_many() -> None:
-    fleet, effects = after(HERE, BOX, wanted("r-1"), wanted("r-2"))
+    fleet, effects = after(HERE, ADDED, BOX, wanted("r-1"), wanted("r-2"))
     assert placed(effects) == {"r-2": ("build-box", "build-box: fewest agents running there (0)")}
-    _, effects = after(wanted("r-3", "here"), now=fleet)
-    assert placed(effects) == {"r-3": ("here", "here: only machine ticked")}
+    _, effects = after(wanted("r-3", "here", why="leads run here"), now=fleet)
+    assert placed(effects) == {"r-3": ("here", "here: leads run here")}
+
+
+def test_a_run_goes_only_where_its_agent_is() -> None:
+    now, _ = after(HERE, ADDED, BOX, wanted("r-1"))
+    assert placed(after(wanted("r-2", agent="claude"), now=now)[1])["r-2"][0] == "build-box"
+    assert placed(after(wanted("r-2", agent="rehearsal"), now=now)[1])["r-2"][0] == "build-box"
+    assert placed(after(wanted("r-2", agent="codex"), now=now)[1]) == {
+        "r-2": ("here", "here: only machine with codex")
+    }
+
+
+def test_a_machine_that_is_down_gets_nothing_new_and_its_own_wait_for_it() -> None:
+    down = MachineLost(machine="build-box", why="it refuses connections")
+    now, effects = after(HERE, ADDED, BOX, down, wanted("r-1"))
+    assert placed(effects)["r-1"][0] == "here"
+    now, effects = after(wanted("r-2", "build-box", why="its tree is there"), now=now)
+    assert queued(effects) == {"r-2": "build-box: it refuses connections"}
+    _, effects = after(BOX, now=now)
+    assert placed(effects) == {"r-2": ("build-box", "build-box: its tree is there")}
+
+
+def test_a_machine_is_full_at_its_own_number_of_runs() -> None:
+    named = [wanted(f"r-{n}", "build-box", why="named in the plan") for n in range(3)]
+    now, effects = after(HERE, ADDED, BOX, *named)
+    assert queued(effects) == {"r-2": "build-box: all 2 places are taken"}
+    more = MachineAdded(machine="build-box", address="dev@build-box", max_runs=3)
+    assert list(placed(after(more, now=now)[1])) == ["r-2"]
+
+
+def test_a_machine_with_agents_at_work_is_not_removed() -> None:
+    now, _ = after(HERE, ADDED, BOX, wanted("r-1", "build-box"))
+    with pytest.raises(Refused, match="build-box has an agent at work"):
+        decide(now, MachineRemoved(machine="build-box"))
+    now, _ = after(SlotFreed(run="r-1"), MachineRemoved(machine="build-box"), BOX, now=now)
+    assert [machine.name for machine in now.machines] == ["here"]
+
+
+def test_this_machine_is_neither_added_nor_removed() -> None:
+    now, _ = after(HERE, ADDED)
+    for odd in (
+        MachineRemoved(machine="here"),
+        MachineAdded(machine="here", address="x", max_runs=1),
+        MachineAdded(machine="build-box", address="elsewhere", max_runs=1),
+        MachineRemoved(machine="attic"),
+    ):
+        with pytest.raises(Refused):
+            decide(now, odd)
 
 
 def test_a_full_machine_lets_the_next_wait_its_turn() -> None:
@@ -100,7 +152,7 @@ def test_stop_all_places_nothing_until_resume_all() -> None:
 
 
 def test_a_machine_that_comes_back_keeps_its_place_in_the_list() -> None:
-    fleet, _ = after(HERE, BOX, MachineLost(machine="here", why="away"), HERE)
+    fleet, _ = after(HERE, ADDED, BOX, MachineLost(machine="here", why="away"), HERE)
     assert [machine.name for machine in fleet.machines] == ["here", "build-box"]
     assert all(machine.up for machine in fleet.machines)
 

@@ -185,7 +185,7 @@ def test_a_dropped_piece_has_its_check_ended_and_lets_the_next_in() -> None:
     landing = after(called("p-2", "c2"), now=checking())[0]
     run = check_run(landing.entries[0])
     landing, ordered = after(LandingDropped(piece="p-1"), now=landing)
-    assert ordered[0] == CloseRun(run=run)
+    assert ordered[0] == CloseRun(run=run, session="s-p-1")
     assert [type(effect) for effect in ordered] == [CloseRun, Merge]
     assert [entry.piece for entry in landing.entries] == ["p-2"]
 
