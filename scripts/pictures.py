@@ -17,7 +17,7 @@ from tests.browser.screen import Screen, screen
 NAMES = {
     "A plan waits for your go": "plan",
     "Allow a command?": "permission",
-    "Ready for your review": "review",
+    "Corrected once": "review",
     "Ready to push": "ready-to-push",
 }
 SECOND_WISH = "/new pantry Warn when something runs out this week."

@@ -1,6 +1,6 @@
-"""The person at the demo's phone: an owner who says yes to everything, or the one at the keyboard.
+"""The person at the demo's phone: an owner who corrects once and else says yes, or the keyboard's.
 
-Both see the chat as lines of text, each message once and again when its buttons change.
+Both see the chat as lines of text: each message once, and again when it asks or was decided.
 """
 
 import asyncio
@@ -8,15 +8,23 @@ import math
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 from bot.emulator import Message, Phone
 
 WISH = "Print a shopping list of what the pantry is short of."
 GOAL = f"/new pantry {WISH}"
+CORRECTION = "Say so when nothing is missing, instead of printing nothing."
+CORRECT = "Correct…"
 YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 BAD = ("Retry",)
 SHIPPED = "Shipped"
+ONLY_SHOWS = "Diff"
 WAIT_S = 180.0
+# A person reads what comes before they tap, and the chat has room for it meanwhile: until nothing
+# new came for so long, at most so often.
+READ_S = 1.2
+LOOKS = 3
 
 
 class WentWrong(Exception):
@@ -32,12 +40,20 @@ class Reader:
         self._shown: dict[int, tuple[str, ...]] = {}
 
     def read(self) -> None:
-        """Print what is new: messages, and those whose buttons are others now."""
+        """Print what is new, and what asks something else than before or asks nothing any more."""
         for message in self._phone.messages():
             shown = tuple(message.labels)
-            if self._shown.get(message.id) != shown:
-                self._shown[message.id] = shown
+            before = self._shown.get(message.id)
+            if before is None or _tells(before, shown):
                 self._put(line(message))
+            self._shown[message.id] = shown
+
+
+def _tells(before: tuple[str, ...], now: tuple[str, ...]) -> bool:
+    """Return whether a change of buttons is worth a second look: a worker that works on is not."""
+    asked = [label for label in before if label in YES]
+    asks = [label for label in now if label in YES]
+    return asked != asks or bool(before and not now)
 
 
 def line(message: Message) -> str:
@@ -52,39 +68,97 @@ def line(message: Message) -> str:
     return "\n".join(lines)
 
 
-async def play(phone: Phone, put: Callable[[str], None]) -> None:
-    """Give the goal, say yes to what is asked, and return once it is shipped.
+async def play(phone: Phone, put: Callable[[str], None], read_s: float = READ_S) -> None:
+    """Give the goal, correct what comes of it once, say yes to all else, and end with the push.
 
     raises  WentWrong when something failed on the way, or nothing more came
     """
     reader = Reader(phone, put)
-    pressed: set[tuple[int, str, str]] = set()
+    person = _Owner(phone, put)
     phone.send(GOAL)
 
-    def next_step() -> tuple[Message, str] | None:
+    def next_step() -> Callable[[], None] | None:
         reader.read()
-        for message in phone.from_bot():
-            if bad := [label for label in message.labels if label in BAD]:
-                raise WentWrong(f"#{message.id} offers {bad[0]}: {message.text.splitlines()[0]}")
-            for label in YES:
-                # The button's own data tells a new question on the same message from the old one.
-                data = next((b.value for b in message.buttons if b.label == label), None)
-                if data is not None and (message.id, label, data) not in pressed:
-                    pressed.add((message.id, label, data))
-                    return message, label
-            if SHIPPED in message.text and not message.labels:
-                return message, ""
-        return None
+        return person.next_step()
 
     while True:
         try:
-            message, label = await phone.until(next_step, WAIT_S)
+            step = await phone.until(next_step, WAIT_S)
         except TimeoutError:
             raise WentWrong(f"nothing more came for {WAIT_S:.0f} s") from None
-        if not label:
+        if step is _nothing:
             return
-        put(f"You press [{label}] under #{message.id}")
-        phone.tap(message, label)
+        for _ in range(LOOKS):
+            seen = len(phone.messages())
+            await asyncio.sleep(read_s)
+            reader.read()
+            if len(phone.messages()) == seen:
+                break
+        step()
+
+
+def _nothing() -> None:
+    """Be the step after the last."""
+
+
+class _Owner:
+    """Does one thing for each message that asks one."""
+
+    def __init__(self, phone: Phone, put: Callable[[str], None]) -> None:
+        self._phone = phone
+        self._put = put
+        self._done: set[tuple[int, str]] = set()
+        self._corrected = False
+
+    def next_step(self) -> Callable[[], None] | None:
+        """Return what to press or to answer next, once something asks for it.
+
+        raises  WentWrong when something failed
+        """
+        for message in self._phone.from_bot():
+            if bad := [label for label in message.labels if label in BAD]:
+                raise WentWrong(f"#{message.id} offers {bad[0]}: {message.text.splitlines()[0]}")
+            if message.asks_for_reply and self._first(message.id, "reply"):
+                return partial(self._answer, message)
+            if label := self._wants(message):
+                return partial(self._press, message, label)
+        return _nothing if self._shipped() else None
+
+    def _press(self, message: Message, label: str) -> None:
+        self._put(f"You press [{label}] under #{message.id}")
+        self._phone.tap(message, label)
+
+    def _answer(self, message: Message) -> None:
+        self._put(f"You answer #{message.id}")
+        self._phone.reply(message, CORRECTION)
+
+    def _shipped(self) -> bool:
+        """Return whether it says so, and nothing is left that could be pressed."""
+        said = self._phone.from_bot()
+        left = {label for message in said for label in message.labels} - {ONLY_SHOWS}
+        return not left and any(m.text.startswith(SHIPPED) for m in said)
+
+    def _wants(self, message: Message) -> str:
+        """Return the button to press on a message, if there is one not pressed before."""
+        if CORRECT in message.labels and not self._corrected:
+            self._corrected = True
+            self._first(message.id, _data(message, "Ship"))
+            return CORRECT
+        for label in message.labels:
+            if label in YES and self._first(message.id, _data(message, label)):
+                return label
+        return ""
+
+    def _first(self, message: int, what: str) -> bool:
+        if (message, what) in self._done:
+            return False
+        self._done.add((message, what))
+        return True
+
+
+def _data(message: Message, label: str) -> str:
+    """Return a button's data, which tells a new question on the same message from the old one."""
+    return next((button.value for button in message.buttons if button.label == label), "")
 
 
 async def converse(phone: Phone, put: Callable[[str], None]) -> None:

@@ -16,6 +16,8 @@ from tests.browser.chromium import Failed
 from tests.browser.screen import Screen
 
 NAMED = "The phone: "
+CORRECTION = "Say so when nothing is missing, instead of printing nothing."
+ASKED_FOR = "What should be different?"
 WISH = "Print a shopping list of what the pantry is short of."
 STEP_S = 120.0
 
@@ -24,7 +26,8 @@ STEPS = (
     ("Allow the project's check?", "Allow"),
     ("A plan waits for your go", "Start"),
     ("Allow a command?", "Allow"),
-    ("Ready for your review", "Ship"),
+    ("Ready for your review", "Correct…"),
+    ("Corrected once", "Ship"),
     ("Proceed gets it ready", "Proceed"),
     ("Ready to push", "Push"),
 )
@@ -76,6 +79,12 @@ async def press(phone: Screen, card: str, label: str) -> None:
     await phone.tap(f"#{number} .key", label)
 
 
+async def correct(phone: Screen) -> None:
+    """Answer the message that asks for a line; it has opened the reply field by itself."""
+    await phone.until(f"document.querySelector('#about')?.innerText.includes({ASKED_FOR!r})")
+    await phone.write(CORRECTION)
+
+
 def card_with(card: str, label: str) -> str:
     """Return a look for the id of the newest message with these words and this button."""
     return f"""[...document.querySelectorAll("#messages li")].filter((one) =>
@@ -84,9 +93,11 @@ def card_with(card: str, label: str) -> str:
 
 
 async def play(phone: Screen, watch: Watch) -> None:
-    """Say yes to all that is asked; `watch` is told each card's words before its button is pressed."""
+    """Correct once and else say yes; `watch` is told each card's words before its button is pressed."""
     await give(phone)
     for card, label in STEPS:
         await phone.until(card_with(card, label), STEP_S)
         await watch(card)
         await press(phone, card, label)
+        if label == "Correct…":
+            await correct(phone)

@@ -33,11 +33,28 @@ class Bot:
     async def __aexit__(self, *_: object) -> None:
         await self._wire.shutdown()
 
-    async def card(self, text: str, *labels: str) -> None:
+    async def card(self, text: str, *labels: str) -> int:
         from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
         row = [InlineKeyboardButton(label, callback_data=f"c:{label}") for label in labels]
-        await self._wire.send_message(42, text, reply_markup=InlineKeyboardMarkup([row]))
+        markup = InlineKeyboardMarkup([row])
+        return (await self._wire.send_message(42, text, reply_markup=markup)).message_id
+
+    async def prompt(self, text: str) -> None:
+        from telegram import ForceReply
+
+        await self._wire.send_message(42, text, reply_markup=ForceReply())
+
+    async def keys(self, message: int, *labels: str) -> None:
+        from telegram import InlineKeyboardButton, InlineKeyboardMarkup
+
+        row = [InlineKeyboardButton(label, callback_data=f"c:{label}") for label in labels]
+        await self._wire.edit_message_reply_markup(
+            42, message, reply_markup=InlineKeyboardMarkup([row])
+        )
+
+    async def decided(self, message: int, text: str) -> None:
+        await self._wire.edit_message_text(text, 42, message)
 
     async def hears(self) -> str:
         """Return the next text or tap."""
@@ -49,30 +66,62 @@ class Bot:
         return str(update.message.text)
 
 
-async def test_it_gives_the_goal_says_yes_and_ends_when_shipped(emulator: Emulator) -> None:
+async def test_it_corrects_once_says_yes_to_all_else_and_ends_when_shipped(
+    emulator: Emulator,
+) -> None:
     said: list[str] = []
     async with Bot(emulator) as bot, asyncio.TaskGroup() as tasks:
-        playing = tasks.create_task(owner.play(emulator.phone, said.append))
+        playing = tasks.create_task(owner.play(emulator.phone, said.append, 0))
         assert await bot.hears() == owner.GOAL
-        await bot.card("A plan", "Start", "Discard")
+        plan = await bot.card("A plan", "Start", "Discard")
         assert await bot.hears() == "c:Start"
-        await bot.card("Ready to push", "Push", "Cancel")
-        assert await bot.hears() == "c:Push"
+        await bot.decided(plan, "Started by you")
+        first = await bot.card("Ready", "Ship", "Correct…")
+        assert await bot.hears() == "c:Correct…"
+        await bot.prompt("What?")
+        assert await bot.hears() == owner.CORRECTION
+        await bot.decided(first, "Corrected by you")
+        second = await bot.card("Ready again", "Ship", "Correct…")
+        assert await bot.hears() == "c:Ship"
         await bot.card("Shipped")
+        await bot.decided(second, "Shipping")
         await playing
-    plan, push, shipped = (message.id for message in emulator.phone.from_bot())
+    prompt = next(m.id for m in emulator.phone.from_bot() if m.asks_for_reply)
+    shipped = emulator.phone.from_bot()[-1].id
     assert said[1:] == [
         f"#{plan} Bot: A plan\n    [Start] [Discard]",
         f"You press [Start] under #{plan}",
-        f"#{push} Bot: Ready to push\n    [Push] [Cancel]",
-        f"You press [Push] under #{push}",
+        f"#{plan} Bot: Started by you",
+        f"#{first} Bot: Ready\n    [Ship] [Correct…]",
+        f"You press [Correct…] under #{first}",
+        f"#{prompt} Bot: What?",
+        f"You answer #{prompt}",
+        f"#{prompt + 1} You: {owner.CORRECTION}",
+        f"#{first} Bot: Corrected by you",
+        f"#{second} Bot: Ready again\n    [Ship] [Correct…]",
+        f"You press [Ship] under #{second}",
         f"#{shipped} Bot: Shipped",
+        f"#{second} Bot: Shipping",
     ]
+
+
+async def test_a_worker_that_works_on_is_not_shown_twice(emulator: Emulator) -> None:
+    said: list[str] = []
+    async with Bot(emulator) as bot:
+        reader = owner.Reader(emulator.phone, said.append)
+        worker = await bot.card("Worker 1", "Interrupt", "Stop")
+        reader.read()
+        await bot.keys(worker, "Stop")
+        reader.read()
+        assert len(said) == 1
+        await bot.decided(worker, "Landed")
+        reader.read()
+        assert said[1:] == [f"#{worker} Bot: Landed"]
 
 
 async def test_a_failure_ends_it(emulator: Emulator) -> None:
     async with Bot(emulator) as bot:
-        playing = asyncio.create_task(owner.play(emulator.phone, lambda _: None))
+        playing = asyncio.create_task(owner.play(emulator.phone, lambda _: None, 0))
         await bot.hears()
         await bot.card("The lead could not start\nwords", "Retry", "Stop")
         with pytest.raises(owner.WentWrong, match=r"offers Retry: The lead could not start$"):

@@ -51,7 +51,7 @@ def test_the_sample_is_green_and_pushed(tmp_path: Path) -> None:
 def test_every_piece_leaves_the_check_green(tmp_path: Path) -> None:
     repository, _ = sample.make(tmp_path)
     workers = parts("worker")
-    assert len(workers) == 3
+    assert len(workers) == 4
     for part in workers:
         play(repository, part["steps"])
         check(repository)
@@ -61,7 +61,9 @@ def test_the_rehearsal_agent_can_read_the_scenario() -> None:
     assert len(rehearse.load(str(SCENARIO))) == len(parts("lead")) + len(parts("worker"))
 
 
-def test_every_piece_of_the_plan_has_a_worker_that_plays_it() -> None:
-    plan = next(step for step in parts("lead")[0]["steps"] if "desk" in step)["with"]
-    for piece in plan["pieces"]:
+def test_every_piece_of_a_plan_has_a_worker_that_plays_it() -> None:
+    steps = [step for part in parts("lead") for step in part["steps"]]
+    plans = [step["with"] for step in steps if step.get("desk") == "propose_plan"]
+    assert [len(plan["pieces"]) for plan in plans] == [3, 1]
+    for piece in [piece for plan in plans for piece in plan["pieces"]]:
         assert [part for part in parts("worker") if part["session"] in piece["task"]], piece
