@@ -28,7 +28,9 @@ from engine.views import (
     PermissionCard,
     QuestionCard,
     SessionCard,
+    ShipCard,
     WhereCard,
+    WorkerCard,
 )
 from stores.cards import CardStore
 
@@ -105,7 +107,6 @@ class Cards:
                 revision=card.revision,
                 asks=card.asks,
                 sounds=text.sounds(card),
-                named=isinstance(card, SessionCard),
                 weight=self._weight(card),
             )
         )
@@ -122,8 +123,12 @@ class Cards:
         shown = self._outbox.shown.get(card.id)
         if card.asks and (shown is None or shown.revision != card.revision):
             return Weight.DECISION
+        if shown is None and isinstance(card, WorkerCard):
+            return Weight.WORDS  # nobody's tap: it comes in turn with what is said
         if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
             return Weight.ANSWER  # new here, or just decided: the owner is looking at it
+        if card.decided or isinstance(card, ShipCard):
+            return Weight.ANSWER  # what became of their tap
         return Weight.PROGRESS
 
     def _settle(self) -> None:
@@ -136,8 +141,15 @@ class Cards:
         self._since_connected.clear()
 
     async def _note(self, note: Note) -> None:
+        spoken = note.kind == "words" and note.goal and not note.sounds
         says = [
-            Say(words=words, goal=note.goal, sounds=note.sounds and number == 0)
+            Say(
+                words=words,
+                goal=note.goal,
+                sounds=note.sounds and number == 0,
+                speaker=(note.who or "An agent") if spoken else "",
+                routine=text.routine(note.text),
+            )
             for number, words in enumerate(text.note(note))
         ]
         weight = Weight.DECISION if note.sounds else Weight.WORDS

@@ -1,8 +1,10 @@
 """The one sender: all that the bot says in a chat goes through here, in the order of its weight.
 
-    decisions (0)  >  answers, files (1)  >  last words, news (2)  >  progress (3)
+    what the owner must hear  >  what was just decided  >  decisions (0)  >  answers, files (1)
+        >  last words, news, new workers (2)  >  progress (3)
 
-Two kinds of things wait to be said. Lines are said once and kept on disk until Telegram has them.
+Of one weight, what waits longest goes first. A card that was answered loses its buttons before
+anything else is shown. Words of one session that wait are said in one message. Two kinds of things wait to be said. Lines are said once and kept on disk until Telegram has them.
 Cards are wanted as they are now: only the newest wanting counts, compared with what is shown, so
 edits coalesce and a restart picks up whatever lags. One lane a chat: a chat that must wait holds up
 no other. A send whose answer got lost is not repeated blindly, only after a while: one duplicate at
@@ -18,7 +20,7 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import TypeAlias
 
@@ -29,7 +31,7 @@ from msgspec.structs import replace
 
 from bot import delivery, text
 from bot.delivery import Blocked, Done, Flooded, Gone, NoThread, NotNow, Outcome, Refused, Unknown
-from bot.entities import Rich, one_line
+from bot.entities import Rich, one_line, units
 from bot.pace import TICK_S, Pace
 from bot.quiet import Quiet
 from bot.text import Words
@@ -55,6 +57,10 @@ class Weight(IntEnum):
     PROGRESS = 3
 
 
+# A new question that sounds, and what becomes of one that was answered, go before all else.
+HEARD, SETTLED = -2.0, -1.0
+
+
 class Prompt(Struct, frozen=True):
     """What a reply to one of our prompts is for: a verb of a card, or a new goal."""
 
@@ -65,7 +71,11 @@ class Prompt(Struct, frozen=True):
 
 
 class Say(Struct, frozen=True, tag=True, kw_only=True):
-    """A message, said once; `sounds` only for what needs the owner."""
+    """A message, said once; `sounds` only for what needs the owner.
+
+    speaker   whose words these are: those that wait are joined
+    routine   tells nothing that the cards do not: left out once something newer was shown
+    """
 
     words: Words
     goal: str = ""
@@ -74,6 +84,8 @@ class Say(Struct, frozen=True, tag=True, kw_only=True):
     reply_to: int = 0
     prompt: Prompt | None = None
     placeholder: str = ""
+    speaker: str = ""
+    routine: bool = False
 
 
 class File(Struct, frozen=True, tag=True, kw_only=True):
@@ -106,10 +118,7 @@ _decode = msgspec.json.Decoder(Item).decode
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A card as it should be shown now; `words` None: only take its buttons away.
-
-    named   its words begin with the goal's name already
-    """
+    """A card as it should be shown now; `words` None: only take its buttons away."""
 
     card: str
     goal: str
@@ -118,7 +127,6 @@ class Wanted(Struct, frozen=True, kw_only=True):
     revision: str = ""
     asks: bool = False
     sounds: bool = False
-    named: bool = False
     weight: Weight = Weight.PROGRESS
 
 
@@ -197,14 +205,12 @@ class Outbox:
     def take_up(self, lines: Iterable[Line]) -> None:
         """Hear of lines that are committed."""
         for line in lines:
-            lane = self._lane(line.chat)
-            lane.lines[line.id] = (line, _decode(line.body))
-            lane.wake.set()
+            self._lane(line.chat).take_up(line, _decode(line.body))
 
     def show(self, wanted: Wanted) -> None:
         """Want a card to stand so; what was wanted before is forgotten."""
         self.wanted[wanted.card] = wanted
-        self._lane(self._where(wanted)).wake.set()
+        self._lane(self._where(wanted)).want(wanted.card)
 
     def strip(self, card: str) -> None:
         """Want a card's buttons gone: what it asked is no question any more."""
@@ -213,6 +219,9 @@ class Outbox:
             return
         if shown is None:
             self.wanted.pop(card, None)
+        elif wanted is not None and wanted.words is not None and not wanted.asks:
+            # It was settled, and that is still to be shown: its words stay true.
+            self.show(replace(wanted, words=replace(wanted.words, buttons=())))
         elif shown.live:
             self.show(Wanted(card=card, goal=shown.goal, chat=shown.chat, words=None))
 
@@ -286,10 +295,6 @@ class _Place(Struct, frozen=True):
     name: str = ""
 
 
-def _unnamed(place: _Place, wanted: Wanted) -> _Place:
-    return replace(place, name="") if wanted.named else place
-
-
 class Lane:
     """One chat: one call at a time, the weightiest first."""
 
@@ -302,6 +307,8 @@ class Lane:
         self.busy = False
         self.blocked = False
         self.pace = Pace(chat)
+        self._since: dict[int | str, float] = {}  # a line's id or a card: waits since
+        self._newest: dict[str, float] = {}  # a goal: when something new was shown of it
         self._due: dict[int | str, float] = {}  # a line's id or a card: not before
         self._tries: dict[int | str, int] = {}
         self._edited: dict[str, float] = {}
@@ -320,6 +327,17 @@ class Lane:
                     await self.wake.wait()
             except TimeoutError:
                 continue
+
+    def take_up(self, line: Line, item: Item) -> None:
+        """Hear of a line to be said here."""
+        self.lines[line.id] = (line, item)
+        self._since.setdefault(line.id, self.outbox.clock())
+        self.wake.set()
+
+    def want(self, card: str) -> None:
+        """Hear that a card shown here is wanted otherwise."""
+        self._since.setdefault(card, self.outbox.clock())
+        self.wake.set()
 
     async def step(self) -> float | None:
         """Make at most one call; return the seconds until the next one may be due, None: never."""
@@ -340,26 +358,38 @@ class Lane:
 
     def next_due(self, now: float) -> float | None:
         """Return the seconds until something can be said: 0 now, None nothing is waiting."""
-        dues = [self._due.get(line.id, 0.0) for line in self._in_order()]
-        dues += [self._card_due(wanted) for wanted in self._lagging()]
-        if not dues:
+        waits = [self._wait_s(job, now) for job in self._jobs()]
+        if not waits:
             return None
-        wait_s = max(min(dues) - now, self.pace.wait(now))
+        wait_s = min(waits)
         return wait_s if wait_s > TICK_S else 0.0
 
     def _best(self, now: float) -> Line | Wanted | None:
-        now += TICK_S
-        ready: list[tuple[int, float, Line | Wanted]] = [
-            (line.priority, float(line.id), line)
-            for line in self._in_order()
-            if self._due.get(line.id, 0.0) <= now
-        ]
-        ready += [
-            (int(wanted.weight), self._edited.get(wanted.card, 0.0), wanted)
-            for wanted in self._lagging()
-            if self._card_due(wanted) <= now
-        ]
-        return min(ready, key=lambda one: one[:2])[2] if ready else None
+        ready = [job for job in self._jobs() if self._wait_s(job, now) <= TICK_S]
+        return min(ready, key=self._rank) if ready else None
+
+    def _jobs(self) -> list[Line | Wanted]:
+        return [*self._in_order(), *self._lagging()]
+
+    def _wait_s(self, job: Line | Wanted, now: float) -> float:
+        due = self._due.get(job.id, 0.0) if isinstance(job, Line) else self._card_due(job)
+        return max(due - now, self.pace.wait(now, urgent=self._rank(job)[0] <= Weight.DECISION))
+
+    def _rank(self, job: Line | Wanted) -> tuple[float, float]:
+        """Return what is said first: the lowest."""
+        if isinstance(job, Line):
+            return float(job.priority), self._since.get(job.id, 0.0)
+        weight = float(job.weight)
+        if self._settles(job):
+            weight = SETTLED
+        elif job.weight is Weight.DECISION and job.sounds:
+            weight = HEARD
+        return weight, self._since.get(job.card, 0.0)
+
+    def _settles(self, wanted: Wanted) -> bool:
+        """Return whether this takes away buttons that mean nothing any more."""
+        shown = self.outbox.shown.get(wanted.card)
+        return shown is not None and shown.live and shown.asked and not wanted.asks
 
     def _in_order(self) -> list[Line]:
         """Return the lines that may go: of one goal and weight, none overtakes another."""
@@ -385,7 +415,8 @@ class Lane:
 
     def _card_due(self, wanted: Wanted) -> float:
         due = self._due.get(wanted.card, 0.0)
-        if wanted.weight < Weight.PROGRESS or wanted.card not in self._edited:
+        patient = wanted.weight >= Weight.PROGRESS and not self._settles(wanted)
+        if not patient or wanted.card not in self._edited:
             return due
         return max(due, self._edited[wanted.card] + self.pace.edit_every_s)
 
@@ -411,7 +442,7 @@ class Lane:
             self.outbox.bot,
             self.chat,
             shown.message_id,
-            self._as_sent(words, _unnamed(place, wanted), wanted.asks, wanted.card),
+            self._as_sent(words, place, wanted.asks, wanted.card),
             wanted.card,
             wanted.revision,
         )
@@ -434,7 +465,7 @@ class Lane:
         outcome = await delivery.send(
             self.outbox.bot,
             self.chat,
-            self._as_sent(words, _unnamed(place, wanted), wanted.asks, wanted.card),
+            self._as_sent(words, place, wanted.asks, wanted.card),
             thread=place.thread,
             silent=await self.outbox.silently(sounds=wanted.sounds),
             card=wanted.card,
@@ -443,6 +474,7 @@ class Lane:
         self._edited[wanted.card] = now
         match outcome:
             case Done(message_id, thread):
+                self._newest[wanted.goal] = now
                 await self._is_shown(wanted, words, message_id, thread, old)
                 await self._landed_in(wanted.goal, place, thread)
             case NoThread():
@@ -479,8 +511,11 @@ class Lane:
             at=self.outbox.wall(),
         )
         self.outbox.shown[wanted.card] = shown
+        self._since.pop(wanted.card, None)
         if self.outbox.wanted.get(wanted.card) is wanted:
             del self.outbox.wanted[wanted.card]
+        elif wanted.card in self.outbox.wanted:
+            self._since[wanted.card] = self.outbox.clock()  # changed while this was on its way
         self._forget(wanted.card)
         await self.outbox.store.keep_shown(shown, queue, self.outbox.take_up)
 
@@ -492,6 +527,7 @@ class Lane:
                 bare = replace(shown, live=False, shown="")
                 self.outbox.shown[shown.card] = bare
                 self.outbox.wanted.pop(shown.card, None)
+                self._since.pop(shown.card, None)
                 self._forget(shown.card)
                 await self.outbox.store.keep_shown(bare)
             case Unknown(why) | NotNow(why):
@@ -529,6 +565,13 @@ class Lane:
                 await self._off(line)
 
     async def _send(self, line: Line, item: Say | File, now: float) -> None:
+        also: list[int] = []
+        if isinstance(item, Say) and item.speaker:
+            joined, also = self._joined(line, item)
+            if joined is None:
+                await self._off(line, also=also)
+                return
+            item = joined
         place = await self._place(item.goal, now)
         if place is None:
             return
@@ -539,7 +582,7 @@ class Lane:
             told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
             case Done(message_id, thread):
-                await self._off(line, message_id, told)
+                await self._off(line, message_id, told, also=also)
                 await self._landed_in(item.goal, place, thread)
             case NoThread():
                 await self._lost_topic(item.goal)
@@ -551,6 +594,36 @@ class Lane:
                 await self._line_refused(line, item, why)
             case _:
                 self._wait(outcome)
+
+    def _joined(self, line: Line, item: Say) -> tuple[Say | None, list[int]]:
+        """Return what its speaker has to say by now, as one message, and the other lines in it.
+
+        None where all of it is routine and newer things were shown meanwhile.
+        """
+        waiting = list(self._spoken(line, item))
+        taken: list[int] = []
+        kept: list[Say] = []
+        room = text.ROOM
+        for one, said in waiting:
+            room -= units(said.words.rich.text)
+            if taken and room < 0:
+                break
+            taken.append(one.id)
+            late = self._newest.get(item.goal, 0.0) > self._since.get(one.id, 0.0)
+            if not said.routine or not (late or one.id != waiting[-1][0].id):
+                kept.append(said)
+        if not kept:
+            return None, taken[1:]
+        return replace(kept[0], words=text.joined([said.words for said in kept])), taken[1:]
+
+    def _spoken(self, line: Line, item: Say) -> Iterator[tuple[Line, Say]]:
+        """Yield the words of the same speaker up to the next thing that is none of these."""
+        for other, said in self.lines.values():
+            if other.priority != line.priority or getattr(said, "goal", None) != item.goal:
+                continue
+            if not isinstance(said, Say) or said.speaker != item.speaker:
+                return
+            yield other, said
 
     async def _sent(self, line: Line, item: Say | File, place: _Place) -> Outcome:
         if isinstance(item, File):
@@ -611,9 +684,12 @@ class Lane:
         message_id: int = 0,
         told: Told | None = None,
         queue: Sequence[Queued] = (),
+        also: Sequence[int] = (),
     ) -> None:
-        self.lines.pop(line.id, None)
-        self._forget(line.id)
+        for one in (line.id, *also):
+            self.lines.pop(one, None)
+            self._since.pop(one, None)
+            self._forget(one)
         await self.outbox.store.said(
             line.id,
             self.chat,
@@ -622,6 +698,7 @@ class Lane:
             self.outbox.wall(),
             queue,
             self.outbox.take_up,
+            also,
         )
 
     async def _tell(self, sentence: str) -> None:

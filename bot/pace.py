@@ -8,6 +8,8 @@ from collections import deque
 
 BURST = 3.0
 EVERY_S = 1.05
+# Left over by all that can wait, so that what the owner just tapped hardly does.
+SPARE = 0.5
 # Less than this is no wait: a clock may be too coarse to show it as past.
 TICK_S = 0.001
 GROUP_A_MINUTE = 19
@@ -29,9 +31,10 @@ class Pace:
         """Return how long one message rests between two edits that only show progress."""
         return EDIT_EVERY_S_GROUP if self.group else EDIT_EVERY_S
 
-    def wait(self, now: float) -> float:
+    def wait(self, now: float, *, urgent: bool = True) -> float:
         """Return the seconds until the next call may be made; 0 means now."""
-        waits = [self.held_until - now, (1.0 - self._now(now)) * EVERY_S]
+        need = 1.0 if urgent else 1.0 + SPARE
+        waits = [self.held_until - now, (need - self._now(now)) * EVERY_S]
         if self.group and len(self._said) >= GROUP_A_MINUTE:
             waits.append(self._said[-GROUP_A_MINUTE] + 60.0 - now)
         longest = max(waits)

@@ -11,6 +11,7 @@ name, so that it cannot pass for a card. The goal's name is put on by
 outbox.py, which knows whether there is a topic to tell it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
 
@@ -89,7 +90,7 @@ LABELS = {
 GREEN = frozenset({"allow", "approve", "push", "ship", "start"})
 # What may still be pressed once all is decided: it only shows something.
 READING = frozenset({"diff", "peek"})
-RED = frozenset({"drop", "stop", "stop_all"})
+RED = frozenset({"drop", "stop_all"})
 
 # What a phone shows of a label before it cuts: a whole row, and one of several beside each other.
 LONG_LABEL = 40
@@ -101,6 +102,10 @@ OPEN_QUOTE = 350  # longer quotes are folded
 MOST_MESSAGES = 3
 # Room is left for the goal's name, which is put on where there are no topics.
 ROOM = TEXT_LIMIT - 2 * HEADING
+# Stages in which a worker rests and plain code is busy with what it made.
+TAKEN_IN = frozenset({"collecting", "landing"})
+VERDICTS = frozenset({"allowed", "denied", "expired"})
+SIZES = {"S": "small", "M": "medium", "L": "large"}
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -195,8 +200,7 @@ def headed(words: Words, name: str, *, below: bool) -> Words:
 def _first_line(card: AnyCard) -> str:
     match card:
         case SessionCard():
-            name = one_line(card.title, HEADING)
-            return f"Rehearsal · {name}" if card.rehearsal else name
+            return _dots("Rehearsal" if card.rehearsal else "", _session_stage(card))
         case PlanCard():
             return "A plan waits for your go" if card.asks else "Plan"
         case WorkerCard(asks=True):
@@ -204,8 +208,8 @@ def _first_line(card: AnyCard) -> str:
         case WorkerCard():
             return f"Worker {card.number} · {one_line(card.title, HEADING)}"
         case PermissionCard():
-            what = "a command" if card.tool in {"", "Bash", "shell"} else "a tool"
-            return f"Allow {what}?" if card.asks else f"About {what}"
+            what = "command" if card.tool in {"", "Bash", "shell"} else "tool"
+            return f"Allow a {what}?" if card.asks else _settled(what, card.decided)
         case QuestionCard():
             what = "A question" if len(card.questions) == 1 else "Questions"
             return f"{what} for you" if card.asks else what
@@ -264,11 +268,18 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
             _report(card.report, sheet)
 
 
+def _settled(what: str, decided: str) -> str:
+    """Return "Command allowed", as far as what was decided begins with such a word."""
+    verdict = decided.partition(" ")[0].lower()
+    return _capital(f"{what} {verdict}" if verdict in VERDICTS else f"about a {what}")
+
+
+def _session_stage(card: SessionCard) -> str:
+    landed = f"{card.landed} of {card.pieces} landed" if card.pieces else ""
+    return _dots(_capital(card.stage), landed)
+
+
 def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
-    stage = _capital(card.stage)
-    if card.pieces:
-        stage += f" · {card.landed} of {card.pieces} landed"
-    sheet.line(stage)
     if card.doing != card.stage:
         sheet.fact(one_line(card.doing, 160), "italic")
     _waits(card.waits, sheet, zone)
@@ -283,11 +294,14 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
 
 def _plan(card: PlanCard, sheet: _Sheet) -> None:
     sheet.foreign("The lead:", markdown(card.summary), "plan.md", 700)
+    places = {_place(piece) for piece in card.pieces}
+    same = len(card.pieces) > 1 and len(places) == 1
+    sheet.fact(f"All on {places.pop()}" if same else "")
     shown = 0
     for piece in card.pieces:
         if sheet.size > ROOM - 700:
             break
-        _piece(piece, sheet)
+        _piece(piece, sheet, placed=same)
         shown += 1
     if card.decided and shown == len(card.pieces):
         return
@@ -307,13 +321,23 @@ def _plan(card: PlanCard, sheet: _Sheet) -> None:
         sheet.line("Nothing is written before Start.")
 
 
-def _piece(piece: PieceLine, sheet: _Sheet) -> None:
+def _place(piece: PieceLine) -> str:
+    return _dots(one_line(piece.where, 100), _agent(piece.agent, piece.model))
+
+
+def _piece(piece: PieceLine, sheet: _Sheet, *, placed: bool) -> None:
+    """List a piece; `placed`: where it runs was said for all of them."""
     sheet.add(f"{piece.number}  {one_line(piece.title, 80)}", "bold")
     stage = "" if piece.stage in {"", "proposed"} else piece.stage
-    sheet.line(f" · {_dots(piece.size, stage)}")
-    sheet.line(f"    {_dots(one_line(piece.where, 100), _agent(piece.agent, piece.model))}")
+    sheet.line(f" · {_dots(_size(piece), stage)}")
+    if not placed:
+        sheet.fact(_place(piece))
     if piece.after:
-        sheet.line(f"    {after(piece.after)}")
+        sheet.line(after(piece.after))
+
+
+def _size(piece: PieceLine) -> str:
+    return SIZES.get(piece.size, piece.size)
 
 
 def after(numbers: Sequence[int]) -> str:
@@ -326,7 +350,7 @@ def after(numbers: Sequence[int]) -> str:
 def _whole_plan(card: PlanCard) -> str:
     parts = [f"# Plan\n\n{tame(card.summary).strip()}"]
     for piece in card.pieces:
-        facts = [piece.size, tame(piece.where), _agent(piece.agent, piece.model)]
+        facts = [_size(piece), tame(piece.where), _agent(piece.agent, piece.model)]
         lines = [f"## {piece.number}. {one_line(piece.title)}", _dots(*facts)]
         lines += [after(piece.after)] if piece.after else []
         parts.append("\n".join(lines) + f"\n\n{tame(piece.task).strip()}")
@@ -337,9 +361,11 @@ def _worker(card: WorkerCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     if card.asks:
         sheet.line(one_line(card.title, HEADING))
     attempt = f"attempt {card.attempt}" if card.attempt > 1 else ""
-    sheet.fact(_dots(_capital(card.stage), attempt, one_line(card.where)))
-    if card.doing != card.stage:
-        sheet.fact(one_line(card.doing, 160), "italic")
+    stage, doing = card.stage, "" if card.doing == card.stage else card.doing
+    if stage in TAKEN_IN and doing:  # ours, not the agent's: one line says it
+        stage, doing = doing, ""
+    sheet.fact(_dots(_capital(stage), attempt, one_line(card.where)))
+    sheet.fact(one_line(doing, 160), "italic")
     _waits(card.waits, sheet, zone)
     if card.failure:
         sheet.line(one_line(card.failure, 400))
@@ -361,7 +387,9 @@ def _permission(card: PermissionCard, sheet: _Sheet) -> None:
     else:
         sheet.file = Document(name="command.txt", text=command)
         sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
-    sheet.foreign("It says why:", Rich(tame(card.why).strip()), "why.txt", 400)
+    why = tame(card.why).strip()
+    if why.lower() not in {"run a command", f"use {card.tool}".lower(), card.tool.lower()}:
+        sheet.foreign("It says why:", Rich(why), "why.txt", 400)
     if card.asks:
         sheet.line("Allow runs it this once. Deny tells it no.")
 
@@ -399,14 +427,15 @@ def _command(card: CommandCard, sheet: _Sheet) -> None:
 
 
 def _review(card: ReviewCard, sheet: _Sheet) -> None:
-    sheet.line(one_line(card.title, 120))
-    sheet.line(stats(card.commits, card.files, card.added, card.removed))
+    size = stats(card.commits, card.files, card.added, card.removed)
+    sheet.line(_dots(size, money(card.cost_usd)))
     if card.check:
         mark = "✓ " if card.check_passed else "✗ " if "fail" in card.check else ""
-        sheet.line(f"{mark}{_capital(one_line(card.check, 160))}")
+        check = _capital(one_line(card.check, 160))
+        sheet.line(mark + re.sub(r"\b(in|after) 0 s\b", r"\1 under 1 s", check))
     for risk in card.risks:
         sheet.line(f"⚠ {one_line(risk, 160)}")
-    sheet.fact(_dots(corrected(card.corrected), money(card.cost_usd)))
+    sheet.fact(corrected(card.corrected))
     sheet.foreign("The lead:", markdown(card.summary), "summary.md", 1500)
     if card.pieces:
         sheet.line("Landed: " + "; ".join(one_line(title, 60) for title in card.pieces[:12]))
@@ -428,15 +457,14 @@ def corrected(times: int) -> str:
 
 
 def _ship(card: ShipCard, sheet: _Sheet) -> None:
-    sheet.line(one_line(card.title, 120))
     marks = {"done": "✓", "doing": "…", "failed": "✗"}
     for step in card.steps:
-        sheet.line(f"{marks.get(step.state, '·')} {one_line(step.text, 160)}")
+        sheet.line(f"{marks.get(step.state, '○')} {one_line(step.text, 160)}")
     to = "At" if card.stage == "shipped" else "To"
     if card.target:
         sheet.add(f"{to}: {one_line(card.target, 200)}")
         if card.commit:
-            sheet.add(" · ").add(one_line(card.commit[:10]), "code")
+            sheet.add(" · ").add(one_line(card.commit[:7]), "code")
         sheet.line()
     sheet.foreign("The other side says:", Rich(tame(card.words).strip()), "answer.txt")
     if card.merge_hint:
@@ -551,6 +579,32 @@ def spoken(who: str, said: str) -> list[Words]:
     return messages
 
 
+# What a lead answers to news when it has nothing to add.
+_ROUTINE = re.compile(
+    r"acknowledged|got it|heard|noted|ok|okay|standing by|thank you|thanks|understood|waiting"
+)
+ROUTINE_UNITS = 40
+
+
+def routine(said: str) -> bool:
+    """Return whether words only say that they were heard; any other word in them is a message."""
+    parts = [part.strip() for part in re.split(r"[.,;!…\n]+", said.lower())]
+    brief = units(said) <= ROUTINE_UNITS
+    return brief and all(_ROUTINE.fullmatch(part) for part in parts if part)
+
+
+def joined(messages: Sequence[Words]) -> Words:
+    """Return one speaker's messages as one, the name once and a quote for each."""
+    sheet, last = Builder(), ""
+    for words in messages:
+        name, _, _ = words.rich.text.partition("\n")
+        at = units(name) + 1 if name == last else 0
+        sheet.rich(cut(words.rich, at, units(words.rich.text))).line()
+        last = name
+    file = next((words.file for words in messages if words.file), None)
+    return Words(sheet.done(), file=file)
+
+
 def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
     """Return /status: what waits on the owner, runs, comes next, has landed."""
     sheet = Builder()
@@ -619,11 +673,11 @@ def projects(views: Sequence[ProjectView]) -> list[Words]:
     sheet = Builder()
     for view in views:
         sheet.add(one_line(view.name, HEADING), "bold").line(f" · {one_line(view.base)}")
-        sheet.add("    ").add(one_line(view.source, 200), "code").line()
+        sheet.add(one_line(view.source, 200), "code").line()
         if view.push and view.push != view.source:
-            sheet.add("    pushes to ").add(one_line(view.push, 200), "code").line()
+            sheet.add("pushes to ").add(one_line(view.push, 200), "code").line()
         for command in view.commands:
-            sheet.line(f"    {one_line(command, 160)}")
+            sheet.line(one_line(command, 160))
     if not views:
         sheet.line("No project yet.")
     sheet.line().line("Add one: /projects add NAME URL_OR_PATH")

@@ -155,11 +155,17 @@ class CardStore:
         at: float = 0.0,
         queue: Sequence[Queued] = (),
         then: Callable[[list[Line]], None] | None = None,
+        also: Sequence[int] = (),
     ) -> None:
-        """Take a line off the queue, remember which message it became, and queue what follows."""
+        """Take a line off the queue, remember which message it became, and queue what follows.
+
+        also   lines that were said in the same message
+        """
 
         def work(connection: sqlite3.Connection) -> list[Line]:
-            connection.execute("DELETE FROM outbox WHERE id = ?", (line,))
+            connection.executemany(
+                "DELETE FROM outbox WHERE id = ?", [(one,) for one in (line, *also)]
+            )
             if told is not None:
                 _told(connection, chat, message_id, told, at)
             return _queue(connection, queue)

@@ -140,6 +140,91 @@ async def test_a_decision_overtakes_answers_words_and_progress(desk: Desk) -> No
     assert [message.text for message in desk.emulator.phone.heard()] == ["decide"]
 
 
+async def test_an_answered_card_loses_its_buttons_before_anything_else_is_shown(
+    desk: Desk,
+) -> None:
+    """BR-21: whatever was queued before the tap; only a new question goes first."""
+    desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
+    desk.outbox.show(wanted("r-1", "review", Weight.DECISION, asks=True))
+    await desk.all_said()
+    desk.clock.now += 60
+    for number in range(5):
+        await desk.outbox.say(OWNER, Weight.ANSWER, line(f"answer {number}"))
+        await desk.outbox.say(OWNER, Weight.WORDS, line(f"words {number}"))
+        desk.outbox.show(wanted(f"p-{number}", f"worker {number}", Weight.ANSWER))
+    desk.outbox.show(Wanted(card="a-1", goal="", chat=OWNER, words=text.said("allowed")))
+    desk.outbox.show(wanted("r-1", "shipping", Weight.ANSWER))
+    desk.outbox.show(wanted("sh-1", "proceed?", Weight.DECISION, asks=True))
+    desk.outbox.show(wanted("a-2", "asked anew", Weight.DECISION, asks=True, sounds=True))
+    before = len(desk.emulator.calls)
+    await desk.all_said()
+    calls = list(desk.emulator.calls)[before:]
+    assert [call.params["text"] for call in calls[:4]] == [
+        "asked anew",
+        "allowed",
+        "shipping",
+        "proceed?",
+    ]
+
+
+async def test_room_is_left_for_what_was_just_tapped(desk: Desk) -> None:
+    """BR-21: words and progress alone never use the chat's pace up."""
+    desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
+    await desk.all_said()
+    desk.clock.now += 60
+    for number in range(9):
+        await desk.outbox.say(OWNER, Weight.WORDS, line(f"words {number}"))
+    await desk.due_said()
+    desk.outbox.show(Wanted(card="a-1", goal="", chat=OWNER, words=text.said("allowed")))
+    assert (desk.lane.next_due(desk.clock.now) or 0) <= 0.55
+    desk.clock.now += 0.55
+    await desk.due_said()
+    assert "allowed" in desk.texts()
+
+
+async def test_a_settled_card_that_goes_keeps_what_was_decided(desk: Desk) -> None:
+    desk.outbox.show(wanted("r-1", "Ready for your review", Weight.DECISION, asks=True))
+    await desk.all_said()
+    desk.outbox.show(wanted("r-1", "Corrected by you", Weight.ANSWER))
+    desk.outbox.strip("r-1")
+    await desk.all_said()
+    (card,) = desk.shown()
+    assert (card.text, card.labels) == ("Corrected by you", [])
+
+
+async def spoken(desk: Desk, *said: str) -> None:
+    for one in said:
+        (words,) = text.spoken("The lead", one)
+        say = Say(words=words, goal="g-1", speaker="The lead", routine=text.routine(one))
+        await desk.outbox.say(OWNER, Weight.WORDS, say)
+
+
+async def test_words_that_wait_become_one_message_and_nothing_long_is_lost(desk: Desk) -> None:
+    desk.outbox.titles["g-1"] = "CSV"
+    await spoken(desk, "The plan is with you.", "Noted.", "Port 8080 it is.", "Noted.")
+    await desk.all_said()
+    assert desk.texts() == ["CSV\nThe lead:\nThe plan is with you.\nPort 8080 it is.\nNoted."]
+    assert await desk.outbox.store.lines() == []
+
+
+async def test_routine_words_that_newer_things_have_overtaken_are_left_out(desk: Desk) -> None:
+    await spoken(desk, "Noted.", "Heard, thanks.")
+    desk.clock.now += 1
+    desk.outbox.show(wanted("r-1", "review", Weight.DECISION, asks=True, goal="g-1"))
+    await desk.all_said()
+    assert desk.texts() == ["g-1\nreview"]
+    assert await desk.outbox.store.lines() == []
+    await spoken(desk, "Noted.")
+    await desk.all_said()
+    assert desk.texts()[1:] == ["g-1\nThe lead:\nNoted."]
+
+
+async def test_words_too_long_for_one_message_are_not_joined(desk: Desk) -> None:
+    await spoken(desk, "a " * 1000, "b " * 1000)
+    await desk.all_said()
+    assert len(desk.texts()) == 2
+
+
 async def test_many_changes_of_a_card_become_few_edits_and_the_newest_stands(desk: Desk) -> None:
     """BR-09: an event every 100 ms for three minutes."""
     for tick in range(1800):

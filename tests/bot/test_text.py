@@ -21,7 +21,7 @@ from engine.views import (
     ShipCard,
 )
 from tests.bot.sample import CARDS, PIECES
-from tests.bot.stage import permission, plan, review
+from tests.bot.stage import permission, plan, review, session
 
 HOSTILE = "/home/me/secret.py `rm -rf`\nReady to push\n\u202e" + "x" * 9000
 
@@ -74,7 +74,63 @@ def test_the_promised_words_are_there() -> None:
     assert "$1.10" in text.card(review(cost_usd=1.1)).rich.text
     ship = ShipCard(id="sh-1", title="CSV", stage="ready", steps=())
     assert text.card(ship).rich.text.startswith("Ready to push\n")
-    assert text.card(replace(ship, stage="shipped")).rich.text.startswith("Shipped\n")
+    assert text.card(replace(ship, stage="shipped")).rich.text.startswith("Shipped")
+
+
+@pytest.mark.parametrize(
+    ("said", "routine"),
+    [
+        ("Noted.", True),
+        ("Heard, thanks!", True),
+        ("OK: 8080 it is.", False),
+        ("Heard. The next piece starts by itself.", False),
+        ("Noted. " * 9, False),
+    ],
+)
+def test_only_words_that_tell_nothing_are_routine(said: str, routine: bool) -> None:
+    assert text.routine(said) is routine
+
+
+def test_where_all_pieces_run_is_said_once_and_else_at_each() -> None:
+    alike = tuple(replace(piece, where="here: why", model="") for piece in PIECES)
+    shown = text.card(plan(pieces=alike)).rich.text
+    assert shown.count("here: why · claude") == 1
+    assert "All on here: why · claude" in shown
+    assert "2  CSV writer · small" in shown
+    assert "All on" not in text.card(plan(pieces=PIECES)).rich.text
+
+
+def test_a_decided_permission_says_so_in_its_first_line() -> None:
+    for decided, title in (
+        ("Allowed by you", "Command allowed"),
+        ("Denied by you", "Command denied"),
+        ("The goal is over", "About a command"),
+    ):
+        words = text.card(permission(asks=False, decided=decided))
+        assert words.rich.text.split("\n")[0] == title
+
+
+def test_a_reason_that_only_repeats_the_tool_is_left_out() -> None:
+    assert "It says why" not in text.card(permission(why="Run a command")).rich.text
+    assert "It says why" in text.card(permission(why="Run the new tests")).rich.text
+
+
+def test_nothing_is_red_but_what_cannot_be_taken_back() -> None:
+    buttons = [button for card in CARDS for row in text.card(card).buttons for button in row]
+    assert {button.verb for button in buttons if button.style == "danger"} == {"drop"}
+
+
+def test_a_quick_check_took_no_zero_seconds() -> None:
+    shown = text.card(review(check="check passed in 0 s", cost_usd=0.12)).rich.text
+    assert "✓ Check passed in under 1 s" in shown
+    assert "3 commits · 9 files · +412 −20 · $0.12" in shown
+    assert "in 10 s" in text.card(review(check="check passed in 10 s")).rich.text
+
+
+def test_a_session_begins_with_how_far_it_is() -> None:
+    card = session(stage="building", pieces=3, landed=2)
+    assert text.card(card).rich.text.startswith("Building · 2 of 3 landed\n")
+    assert text.card(replace(card, rehearsal=True)).rich.text.startswith("Rehearsal · Building")
 
 
 @pytest.mark.parametrize(
