@@ -50,7 +50,6 @@ from engine.views import (
 )
 
 YOUR_LINE = "a line of yours"
-UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
 
 World = Mapping[str, object]
 Doing = Callable[[str], str]  # run id -> what its agent does now, one line; "" if not known
@@ -322,6 +321,12 @@ def _cost(world: World, goal: Goal) -> float:
     return math.fsum(costs)  # the same in any order: a start must not change a card
 
 
+def _counted(goal: Goal) -> list[Piece]:
+    """The pieces of a goal's progress: the current plan's, and what landed of earlier ones."""
+    earlier = [piece for piece in goal.earlier if piece.stage is plan_rule.Stage.LANDED]
+    return [*earlier, *goal.pieces] if goal.plan_stage is PlanStage.STARTED else []
+
+
 def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     lead = _lead(world, goal)
     fenced, fence = _fence(world, lead.machine if lead else "here")
@@ -353,8 +358,8 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         base=goal.base,
         check=_check_line(goal) if goal.branch else "",
         waits=_lead_waits(world, goal, lead),
-        pieces=len(goal.pieces) if goal.plan_stage is PlanStage.STARTED else 0,
-        landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in goal.pieces),
+        pieces=len(_counted(goal)),
+        landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in _counted(goal)),
         cost_usd=_cost(world, goal),
         queued=_owner_lines(lead),
         rehearsal=goal.account.agent == "rehearsal",
@@ -428,21 +433,9 @@ def _piece_doing(
     }[entry.stage if entry else None]
 
 
-def _machine_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
-    """What has to do with a machine that is down waits for it."""
-    fleet = _state(world, "fleet", Fleet)
-    known = fleet.machine(session.machine) if fleet and session and session.machine else None
-    return (Wait(known.name, known.why),) if known and not known.up else ()
-
-
-def _worker_waits(
-    world: World, goal: Goal, piece: Piece, session: Session | None
-) -> tuple[Wait, ...]:
+def _worker_waits(goal: Goal, piece: Piece, session: Session | None) -> tuple[Wait, ...]:
     if not goal.live or piece.stage in plan_rule.OVER:
         return ()
-    under_way = piece.stage in UNDER_WAY or (session is not None and session.live)
-    if under_way and (waits := _machine_waits(world, session)):
-        return waits
     stage = session.stage if session else session_rule.Stage.NEW
     if piece.stage is plan_rule.Stage.WORKING and stage is session_rule.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)
@@ -474,7 +467,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         model=(session.model if session else "") or piece.model,
         branch=piece.branch,
         attempt=piece.attempt,
-        waits=_worker_waits(world, goal, piece, session),
+        waits=_worker_waits(goal, piece, session),
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,
         queued=_owner_lines(session),
@@ -520,7 +513,8 @@ def _review_card(world: World, goal: Goal) -> ReviewCard:
         report="" if verdict.passed else verdict.report,
         risks=review.risks,
         cost_usd=_cost(world, goal) if is_open else 0.0,
-        corrected=goal.corrected,
+        # The one that was sent back is not the corrected one yet.
+        corrected=goal.corrected - (review.stage is ReviewStage.CORRECTED),
         pieces=tuple(
             piece.title
             for piece in (*goal.earlier, *goal.pieces)
@@ -533,7 +527,17 @@ def _review_card(world: World, goal: Goal) -> ReviewCard:
     )
 
 
-def _ship_steps(goal: Goal, ship: Ship) -> tuple[Step, ...]:
+def _remote(project: Project | None) -> str:
+    """What the remote is called: its host and path, the folder's name on this machine."""
+    url = project.push_url if project else ""
+    if "://" in url:
+        url = url.partition("://")[2]
+    elif url.startswith(("/", "~", ".")):
+        return url.rstrip("/").rpartition("/")[2] or url
+    return url.rpartition("@")[2] or "origin"
+
+
+def _ship_steps(goal: Goal, ship: Ship, remote: str) -> tuple[Step, ...]:
     order = ship_rule.Stage
     place = {
         order.PROCEED: 0,
@@ -545,9 +549,7 @@ def _ship_steps(goal: Goal, ship: Ship) -> tuple[Step, ...]:
         order.CANCELLED: 0,
     }[ship.stage]
     texts = [f"review of {ship.head[:7]} passed"]
-    texts.append(
-        f"{goal.base} moved: taken in" if ship.moved else f"read {goal.base} at the remote"
-    )
+    texts.append(f"{goal.base} moved: taken in" if ship.moved else f"read {goal.base} at {remote}")
     texts.append(f"check on {ship.commit[:7]}" if ship.check and ship.commit else "check")
     if not ship.check:
         texts[2] = "no check to run"
@@ -570,7 +572,7 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
     target = (
         f"branch quarterdeck/{goal.id} in {project.source}"
         if project is not None and elsewhere
-        else f"{goal.base} at the remote"
+        else f"{goal.base} at {_remote(project)}"
     )
     words = {
         order.PROCEED: "failed" if ship.words else "proceed",
@@ -595,7 +597,7 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
         goal=goal.id,
         title=goal.title,
         stage=words[ship.stage],
-        steps=_ship_steps(goal, ship),
+        steps=_ship_steps(goal, ship, _remote(project)),
         target=ship.where or target,
         commit=ship.commit or ship.head,
         words=ship.words,
