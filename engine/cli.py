@@ -112,7 +112,8 @@ def setup(
     typer.echo(f"Owner    {', '.join(owner)}; nobody else is answered")
     if bot and not bot.topics:
         typer.echo("Topics   off. With @BotFather you can switch them on: a thread for each goal")
-    typer.echo("Next     quarterdeck project add NAME PATH, quarterdeck account add NAME, then")
+    typer.echo("Next     quarterdeck project add NAME PATH")
+    typer.echo("         quarterdeck account add NAME --agent claude")
     typer.echo("         quarterdeck up (one that runs already must be started again)")
 
 
@@ -165,6 +166,9 @@ def _become(module: str, *arguments: str) -> None:
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Say what waits on you, what runs, what starts next and what landed."""
+    from engine.doctor import engine_runs
+
+    home = Home.found()
     board = _with_engine("board")
     if as_json:
         _print_json(board)
@@ -176,6 +180,9 @@ def status(as_json: AsJson = False) -> None:
                 typer.echo(f"  {row['goal']}  {row['title']}  {row['text']}".rstrip())
     if not any(board[part] for part in ("now", "running", "next", "landed")):
         typer.echo("Nothing runs and nothing waits. Give a goal in the chat.")
+    if not engine_runs(home):
+        typer.echo("The engine does not run. `quarterdeck up` starts it, and the bot.")
+        return
     for machine in board["machines"]:
         typer.echo(machine)
 
@@ -194,7 +201,7 @@ def doctor(
     for finding in examine(Home.found(), offline=offline):
         findings.append(finding)
         if not as_json:
-            typer.echo(f"{_mark(finding)} {finding.name:<9}{finding.says}")
+            typer.echo(f"{_mark(finding)} {finding.name:<8} {finding.says}")
             if finding.mend:
                 typer.echo(f"             -> {finding.mend}")
     if as_json:
@@ -366,7 +373,12 @@ def _say_machine(about: dict[str, Any]) -> None:
 @account_app.command("add")
 def account_add(
     name: Annotated[str, typer.Argument(help="What you call it.")],
-    agent: Annotated[str, typer.Option("--agent", help="Which agent it is for.")],
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent", help="Which agent it is for: claude, or rehearsal (ours; asks no model)."
+        ),
+    ],
     env: Annotated[
         list[str] | None,
         typer.Option("--env", metavar="KEY=VALUE", help="Variable for its runs; no secrets."),
@@ -469,8 +481,10 @@ async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
     import msgspec
 
     from engine.api import VERBS, Client
+    from engine.config import load
     from engine.doctor import engine_runs
 
+    load(home)  # a home that was never set up is a mistyped one: it must not be made by asking
     cause = f"cli:{uuid.uuid4().hex}"
     if home.engine_sock.exists():
         async with Client(home.engine_sock, timeout_s=PATIENCE_S) as client:
@@ -509,11 +523,12 @@ def _print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json:
     from rich.table import Table
 
     console = Console()
+    if not console.is_terminal:  # a pipe has no width: nothing is cut there
+        console = Console(width=10_000)
     table = Table(*columns, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*(str(row.get(column, "")) for column in columns))
-    # A pipe has no width: nothing is cut there.
-    console.print(table, width=None if console.is_terminal else 10_000, markup=False)
+    console.print(table, markup=False)
 
 
 def _words(answer: Any) -> str:

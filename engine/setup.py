@@ -52,6 +52,7 @@ def ask_telegram(api_url: str, bot_token: str) -> Bot:
         with urllib.request.urlopen(request, timeout=ANSWER_S) as response:
             found = json.load(response)["result"]
     except urllib.error.HTTPError as error:
+        error.close()  # it is an answer too, with a socket of its own
         if error.code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND}:
             raise Refused(
                 f"{host} does not know this bot token. Copy it again from @BotFather, or "

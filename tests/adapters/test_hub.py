@@ -169,7 +169,7 @@ async def test_a_place_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> No
     shut.mkdir(mode=0)
     hub = Hub(tmp_path / "hub")
     # Root may look anywhere, and finds nothing.
-    with pytest.raises(Refused, match="may not be read by the user we run as|There is nothing at"):
+    with pytest.raises(Refused, match=r"may not be read by the user we run as|There is nothing at"):
         await hub.inspect(str(shut / "shop"), None)
     with pytest.raises(Refused, match="There is nothing at"):
         await hub.inspect(str(tmp_path / ("x" * 300)), None)

@@ -199,6 +199,13 @@ def test_up_without_a_setup_says_what_to_run(run: Run, home: Home) -> None:
     assert "Run `quarterdeck setup` first" in done.err
 
 
+def test_asking_makes_no_home(run: Run, home: Home) -> None:
+    done = run("status")
+    assert done.code == 1
+    assert "Run `quarterdeck setup` first" in done.err
+    assert not home.root.exists()
+
+
 def test_doctor_says_what_is_missing_and_what_mends_it(run: Run, home: Home) -> None:
     done = run("doctor", "--json")
     found = {finding["name"]: finding for finding in json.loads(done.out)}
@@ -320,6 +327,7 @@ def test_with_no_engine_running_requests_are_kept_all_the_same(
     run(*SETUP, stdin=TOKEN)
     add_and_look(run, repository, monkeypatch)
     assert "Nothing runs" in run("status").out
+    assert "The engine does not run" in run("status").out
     written = b"".join(path.read_bytes() for path in home.root.rglob("*") if path.is_file())
     assert b"the-value-itself" not in written
     assert run("account", "remove", "main").code == 0
