@@ -50,6 +50,7 @@ from engine.views import (
 )
 
 YOUR_LINE = "a line of yours"
+UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
 
 World = Mapping[str, object]
 Doing = Callable[[str], str]  # run id -> what its agent does now, one line; "" if not known
@@ -433,9 +434,21 @@ def _piece_doing(
     }[entry.stage if entry else None]
 
 
-def _worker_waits(goal: Goal, piece: Piece, session: Session | None) -> tuple[Wait, ...]:
+def _machine_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
+    """What has to do with a machine that is down waits for it."""
+    fleet = _state(world, "fleet", Fleet)
+    known = fleet.machine(session.machine) if fleet and session and session.machine else None
+    return (Wait(known.name, known.why),) if known and not known.up else ()
+
+
+def _worker_waits(
+    world: World, goal: Goal, piece: Piece, session: Session | None
+) -> tuple[Wait, ...]:
     if not goal.live or piece.stage in plan_rule.OVER:
         return ()
+    under_way = piece.stage in UNDER_WAY or (session is not None and session.live)
+    if under_way and (waits := _machine_waits(world, session)):
+        return waits
     stage = session.stage if session else session_rule.Stage.NEW
     if piece.stage is plan_rule.Stage.WORKING and stage is session_rule.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)
@@ -467,7 +480,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         model=(session.model if session else "") or piece.model,
         branch=piece.branch,
         attempt=piece.attempt,
-        waits=_worker_waits(goal, piece, session),
+        waits=_worker_waits(world, goal, piece, session),
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,
         queued=_owner_lines(session),
