@@ -113,6 +113,7 @@ class App:
                 return
             await self.store.prune(time.time())
             await self.outbox.open()
+            await self.cards.open()
             async with self.engine, asyncio.TaskGroup() as tasks:
                 polling = tasks.create_task(self._poll(), name="poll")
                 running = [

@@ -15,6 +15,8 @@ from datetime import tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import msgspec
+
 from bot import text
 from bot.outbox import Outbox, Say, Wanted, Weight, packed
 from bot.quiet import Quiet
@@ -36,6 +38,7 @@ from stores.cards import CardStore
 
 ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, WhereCard)
 STALE_S = 86400.0
+OWNER = "owner"  # the fact that keeps what the owner set
 
 
 class Changes(Protocol):
@@ -59,6 +62,13 @@ class Cards:
         self._chat = chat
         self.zone = zone
         self._since_connected: set[str] = set()
+        self._owner_told = False
+
+    async def open(self) -> None:
+        """Go by what the owner had set when we last ran, until the engine tells."""
+        kept = await self._store.fact(OWNER)
+        if kept:
+            self._set(msgspec.json.decode(kept, type=OwnerView))
 
     async def follow(self, engine: Changes) -> None:
         """Take every change up, for as long as there are any."""
@@ -71,14 +81,21 @@ class Cards:
             case Note():
                 await self._note(change)
             case OwnerView():
-                self._set(change)
+                await self._own(change)
             case Gone():
                 self.live.pop(change.id, None)
                 self._outbox.strip(change.id)
             case Ready():
+                if not self._owner_told:
+                    await self._own(OwnerView())  # told only where there is something to tell
                 self._settle()
             case _:
                 self._show(change)
+
+    async def _own(self, owner: OwnerView) -> None:
+        self._owner_told = True
+        self._set(owner)
+        await self._store.keep_fact(OWNER, msgspec.json.encode(owner).decode())
 
     def _set(self, owner: OwnerView) -> None:
         try:

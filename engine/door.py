@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from engine import alive, board, retention
 from engine.adapters import known_hosts
 from engine.adapters.hub import Hub
+from engine.adapters.runs import CHECK_LIMIT_S
 from engine.adapters.machines import Machine
 from engine.codec import whole
 from engine.errors import Refused, Unavailable
@@ -61,6 +62,7 @@ from engine.rules.events import (
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.owner import OFF, Owner
+from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.project import Project
 from engine.rules.session import Session
 from engine.rules.words import Account, AskKind, Decision
@@ -93,6 +95,13 @@ MOST_RUNS = 100
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 AGENTS = ("claude", "rehearsal")
 MAX_GOAL = 100_000
+# As /health tells them.
+PATIENCE = {
+    "a check": f"{CHECK_LIMIT_S / 60:.0f} min",
+    "a turn held for your answer": f"{session_rule.HOLD_S / 60:.0f} min",
+    "a silent turn": f"{session_rule.QUIET_S / 60:.0f} min",
+    "attempts of a piece": str(MAX_ATTEMPTS),
+}
 CHANGED = "This card changed since it was shown. Look at it again."
 GONE = "That card is not there any more. /status shows what waits."
 
@@ -509,6 +518,7 @@ class Door:
             "waiting": len(fleet.wanting),
             "held": fleet.held,
             "kept": retention.LIMITS,
+            "patience": PATIENCE,
             "heartbeat": self._heartbeat() or "none",
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
@@ -529,9 +539,11 @@ class Door:
         """Change one of quiet, zone, heartbeat: {"verdict": words}."""
         value = value.strip()
         if value.lower() not in OFF:
-            _look_over(name, value)
+            value = _looked_over(name, value)
         await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
-        return {"verdict": f"Kept: {name} {value}."}
+        # A URL that is shown is looked up for a preview, which would be a beat of nobody's heart.
+        shown = value if name != "heartbeat" or value.lower() in OFF else "kept to itself"
+        return {"verdict": f"Kept: {name} {shown}."}
 
     # ------------------------------------------------------------ projects
 
@@ -762,12 +774,18 @@ class Door:
         return f"{kind}-{number}"
 
 
-def _look_over(name: str, value: str) -> None:
-    """Refuse what only this machine can know to be no time zone, or no URL."""
-    if name == "zone" and value not in zoneinfo.available_timezones():
-        raise Refused(f"{whole(value)!r} is no time zone. One is, say, Europe/Berlin.")
+def _looked_over(name: str, value: str) -> str:
+    """Refuse what only this machine can know to be no time zone, or no URL; spell a zone right."""
+    if name == "zone":
+        known = {zone.lower(): zone for zone in zoneinfo.available_timezones()}
+        if not known:
+            raise Refused("This box has no time zones. Install its package tzdata.")
+        if value.lower() not in known:
+            raise Refused(f"{whole(value)!r} is no time zone. One is, say, Europe/Berlin.")
+        return known[value.lower()]
     if name == "heartbeat" and not alive.usable(value):
         raise Refused("The heartbeat needs a URL that begins with https:// or http://.")
+    return value
 
 
 def _told(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from bot.cards import Cards
 from bot.morning import Morning
 from bot.outbox import Say, Weight
 from bot.text import said
+from engine.api import Ready
 from engine.errors import Unavailable
 from engine.views import OwnerView, Row
 from tests.bot.stage import OWNER, permission
@@ -109,6 +110,21 @@ async def test_a_bot_that_slept_over_the_morning_says_it_when_it_is_back(night: 
     assert await night.at(8) == []
     night.asks.away = False
     assert await night.at(9) == ["Quiet hours are over: 1 decision waits on you"]
+
+
+async def test_a_bot_that_starts_at_night_knows_the_hours_before_the_engine_tells(
+    night: Night,
+) -> None:
+    await night.desk.outbox.say(OWNER, Weight.DECISION, Say(words=said("Look"), sounds=True))
+    await night.desk.open()
+    night.begin()
+    await night.cards.open()
+    assert await night.at(3) == []
+    night.begin()
+    await night.cards.open()
+    await night.cards.take(Ready())  # the engine had nothing to tell: the hours were switched off
+    await night.cards.take(permission("a-3"))
+    assert await night.at(4) == ["Allow a command?"]
 
 
 async def test_by_day_and_with_quiet_off_a_decision_sounds(night: Night) -> None:
