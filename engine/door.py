@@ -21,8 +21,8 @@ from msgspec.structs import replace
 from engine import alive, board, retention
 from engine.adapters import known_hosts
 from engine.adapters.hub import Hub
-from engine.adapters.runs import CHECK_LIMIT_S
 from engine.adapters.machines import Machine
+from engine.adapters.runs import CHECK_LIMIT_S
 from engine.codec import whole
 from engine.errors import Refused, Unavailable
 from engine.loop import NOTES, Loop
@@ -578,12 +578,19 @@ class Door:
                 f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
                 "at most 40, a letter or digit first."
             )
-        found = await self._hub.inspect(source, base or None)
+        try:
+            found = await self._hub.inspect(source, base or None)
+        except Unavailable as away:  # asked for ever, a mistyped address would hold up the chat
+            raise Refused(f"{away.sentence}\nNothing was added.") from away
         added = ProjectAdded(source=found.source, push_url=found.push_url, base=found.base)
         await self._loop.post(f"project/{name}", added, cause)
-        await self._hub.bring(name, found.source, found.base)
+        notes = list(found.notes)
+        try:
+            await self._hub.bring(name, found.source, found.base)
+        except Unavailable as away:  # a goal brings it again before it begins
+            notes.append(f"{away.sentence} It is read again with its first goal.")
         push = found.push_url or f"branch quarterdeck/<goal> in {found.source}"
-        return {"name": name, "base": found.base, "push": push, "notes": list(found.notes)}
+        return {"name": name, "base": found.base, "push": push, "notes": notes}
 
     async def remove_project(self, name: str, cause: str = "") -> str:
         live = [g.title for g in board.goals(self.world()) if g.live and g.project == name]

@@ -122,6 +122,14 @@ async def test_what_cannot_be_a_project_is_refused_with_what_to_do(
     assert await phone.door.projects() == before
 
 
+async def test_an_address_nobody_answers_at_holds_nothing_up(phone: Phone) -> None:
+    """The bot brings what is unavailable again and again, and all else in the chat waits for it."""
+    before = await phone.door.projects()
+    with pytest.raises(Refused, match=r"could not be read.*\nNothing was added\."):
+        await phone.door.add_project("far", "http://127.0.0.1:1/x.git", cause=phone.cause())
+    assert await phone.door.projects() == before
+
+
 async def test_names_that_are_none_are_refused_and_the_right_ones_said(phone: Phone) -> None:
     path = str(phone.repository())
     for name in ("", "Shop", "../shop", "-shop", "a/b", "sh op", "ш", "a" * 41, "a\0"):
