@@ -22,7 +22,7 @@ from engine import board
 from engine.adapters.hub import Hub
 from engine.codec import whole
 from engine.rules import ask as ask_rule
-from engine.rules import news, plan
+from engine.rules import fleet, news, plan
 from engine.rules.events import (
     Answered,
     AnyEvent,
@@ -160,6 +160,8 @@ class Desk:
         to = goal.stream
         match tool:
             case "propose_plan":
+                if wrong := self._no_machine(asked):
+                    return wrong
                 return [(to, await self._plan(asked, call))]
             case "start_plan":
                 return [(to, PlanStarted(plan=goal.plan, by="lead", call=call))]
@@ -189,6 +191,21 @@ class Desk:
                 return self._wake(session, asked, call)
             case _:
                 return [(session.stream, await self._ask(session, asked, call))]
+
+    def _machines(self) -> tuple[fleet.Machine, ...]:
+        known = self._world().get("fleet")
+        return (known if isinstance(known, fleet.Fleet) else fleet.Fleet()).machines
+
+    def _no_machine(self, asked: _ProposePlan) -> str:
+        """Say which piece names a machine there is none of, or ""."""
+        names = [machine.name for machine in self._machines()]
+        for number, piece in enumerate(asked.pieces, start=1):
+            if piece.machine and piece.machine not in names:
+                return (
+                    f"Piece {number} names the machine {piece.machine}, and there is none. There "
+                    f"are: {', '.join(names)}. Name none, and it runs where fewest agents do."
+                )
+        return ""
 
     async def _id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)
@@ -275,6 +292,9 @@ class Desk:
                 f'{piece.number}. "{piece.title}" {piece.stage.value}, attempt {piece.attempt}'
                 f"{after}{why}"
             )
+        for machine in self._machines() if len(self._machines()) > 1 else ():
+            state = "up" if machine.up else f"down: {machine.why}"
+            lines.append(f"machine {machine.name}: {state}")
         for stream, ask in self._world().items():
             if (
                 stream.startswith("ask/")

@@ -56,6 +56,7 @@ from engine.rules.events import (
     ShipTaken,
     TreeKept,
 )
+from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.project import Project
@@ -130,6 +131,8 @@ class Performer:
             case CloseRun():
                 return await self._runs.close(self._where_its_tree_is(effect))
             case Watch(run=run, session=session):
+                if self._is_down(machine_of(self._world(), session)):
+                    self._runs.hear_anew(run)  # it is the link that is silent
                 quiet = RunQuiet(run=run, silent_s=self._runs.silent_s(run))
                 return [(f"session/{session}", quiet)]
             case _:
@@ -154,6 +157,11 @@ class Performer:
         if machine is None:
             raise Unavailable(f"{name}: no such machine")
         return machine
+
+    def _is_down(self, machine: str) -> bool:
+        fleet = self._world().get("fleet")
+        known = fleet.machine(machine) if isinstance(fleet, Fleet) else None
+        return known is not None and not known.up
 
     def _where_its_tree_is(self, effect: Borrowing) -> Borrowing:
         """Put an order about a session's tree to the machine that tree is on."""
@@ -306,15 +314,18 @@ class Performer:
 
     async def _keep_tree(self, effect: KeepTree) -> Events:
         session = self._world().get(f"session/{effect.session}")
+        name = machine_of(self._world(), effect.session)
+        machine = self._machine(name)
         if isinstance(session, Session) and (session.live or _starts(session)):
+            await machine.hello()  # Unreachable: then it takes as long as that does
             raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
         try:
-            kept = await self._machine(machine_of(self._world(), effect.session)).call(
-                "tree.keep", project=effect.project, session=effect.session
-            )
+            kept = await machine.call("tree.keep", project=effect.project, session=effect.session)
         except NodeRefused:  # it never had a tree
             return []
         rescue, note = str(kept.get("rescue") or ""), str(kept.get("note") or "")
+        if rescue and name != HERE:
+            rescue = f"{rescue} of the copy on {name}"
         if not isinstance(session, Session) or not (rescue or note):
             return []
         return [(f"goal/{session.goal}", TreeKept(session=session.id, rescue=rescue, note=note))]

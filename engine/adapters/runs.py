@@ -201,6 +201,10 @@ class Runs:
         """What a desk call was answered; how it stands now if that is too long ago."""
         return self._replies.get(call, "use status to see where things stand.")
 
+    def hear_anew(self, run: str) -> None:
+        """Count the time a run has been silent from now on."""
+        self._heard[run] = self._uptime()
+
     def silent_s(self, run: str) -> float:
         """How long a run has printed nothing."""
         now = self._uptime()

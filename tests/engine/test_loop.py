@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 
 from engine.codec import Codec
-from engine.errors import AccountResting, Broken, Refused, Unavailable
+from engine.errors import AccountResting, Broken, Refused, Unavailable, Unreachable
 from engine.loop import (
     MAX_EFFECT_DEATHS,
     NOTES,
+    REACH_AGAIN_S,
     EngineLock,
     Rule,
     StreamBroken,
@@ -397,6 +398,21 @@ async def test_after_the_last_try_the_stream_hears_why(world: World) -> None:
         heard = e.loop.state("goal/g-1").heard
     assert outside.calls == ["r-7"] * (MAX_TRIES + 1) + ["next"]
     assert heard == ("InterruptRun r-7: build-box did not answer", "next")
+
+
+async def test_what_is_owed_to_a_machine_out_of_reach_waits_for_it(world: World) -> None:
+    """BR-96: a link may be down all night; what the owner said meanwhile is still to be done."""
+    outside = Outside()
+    outside.away["r-7"] = Unreachable("build-box: the connection to it was lost")
+    rules = owing(InterruptRun(run="r-7"))
+    async with engine(world, perform=outside, rules=rules) as e:
+        await open_goal(e)
+        for _ in range(MAX_TRIES * 3):
+            await e.pass_time(REACH_AGAIN_S)
+        assert len(outside.calls) > MAX_TRIES * 2
+        del outside.away["r-7"]
+        await e.pass_time(REACH_AGAIN_S)
+        assert e.loop.state("goal/g-1").heard == ("r-7",)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -146,6 +147,38 @@ async def test_closing_ends_the_node_there_and_leaves_its_runs(
     await rest.task
     assert rest.out == ["bye"]
     await later.close()
+
+
+async def test_an_address_means_what_it_means_to_ssh(there: Sshd, tmp_path: Path) -> None:
+    """BR-99: a name, port, user and key from ~/.ssh/config, and a host to jump over."""
+    folder = tmp_path / "client/.ssh"
+    (folder / "id_ed25519").rename(folder / "other key")
+    user, port = there.address.user, there.port
+    (folder / "config").write_text(
+        f'Host *\n  User {user}\n  Port {port}\n  IdentityFile "~/.ssh/other key"\n'
+        "Host build-box\n  HostName 127.0.0.1\n  ProxyJump 127.0.0.1\n"
+    )
+    host_key = (there.folder / "host_key.pub").read_text()
+    (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {host_key}")
+    address = Address.read("build-box")
+    key = await ssh.look(address)
+    assert key.split()[:2] == host_key.split()[:2]
+    machine = Ssh("build-box", address, tmp_path, box=BOX, keys=lambda: [key])
+    assert (await machine.hello())["home"] == str(there.node_home)
+    await machine.close()
+
+
+async def test_a_long_line_arrives_whole(machine: Ssh, run: str) -> None:
+    """BR-101."""
+    spec = shell(run, 'read line; printf %s "$line" | cksum')
+    await machine.call("run.start", spec=spec)
+    await machine.call("run.input", run=run, key="1", kind="line", data="é" * 1_000_000)
+    reader = Reader(machine, run)
+    await reader.task
+    sent = subprocess.run(
+        ["cksum"], input=("é" * 1_000_000).encode(), capture_output=True, check=True
+    )
+    assert reader.out == [sent.stdout.decode().strip()]
 
 
 # ---------------------------------------------------------------- commits
