@@ -140,7 +140,10 @@ class Desk:
         shape = tools.get(tool)
         if shape is None:
             return f"There is no tool {tool} for you. Yours: {', '.join(tools)}."
-        odd = _odd(arguments)
+        try:
+            odd = _odd(arguments)
+        except RecursionError:
+            odd = "brackets within brackets, too deep to be read."
         if odd:
             return f"{tool}: {odd}"
         try:

@@ -15,6 +15,7 @@ import asyncio
 import base64
 import json
 import logging
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -46,7 +47,7 @@ from engine.rules.events import (
     TurnEnded,
 )
 from engine.rules.fleet import Fleet
-from engine.rules.session import Session
+from engine.rules.session import Session, Stage
 from engine.rules.words import HERE, Account, AskKind, CheckVerdict, Role, TurnError
 from stores.ledger import Ledger
 
@@ -58,12 +59,15 @@ SETUP_STARTS = 3  # a cut-off in each, and the owner is asked
 REPORT_LINES = 40
 ERROR_LINES = 40
 ERROR_LENGTH = 1000  # characters kept of each
+LOST_S = 15.0  # by then a runner whose folder was taken away has ended (engine/node/runner.py)
+LOST = "what was kept of it on its machine is gone"
 ENDED = "Ended: "  # how the runner begins a note on what it ended
 STRAY = 200  # characters shown of what is no line of an agent's protocol
 REPLIES_KEPT = 200
 MAX_LINE_BYTES = 8 * 1024 * 1024  # a longer line is not read: nothing that we need is as long
 MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
 MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
+MAX_NESTED = 200  # brackets within brackets of one: what reads it later has less room than we
 
 TOO_LONG = "That is too long to be put to the owner. Do it in smaller parts."
 
@@ -239,11 +243,22 @@ class Runs:
                 if followed.run in self._asked_again:  # started since we looked
                     self._asked_again.discard(followed.run)
                     continue
+                if reader.began:
+                    await self._lose(followed, reader)
+                    return
                 log.info("not followed run=%s: %s", followed.run, no)
                 return  # not started yet: its StartRun or Check is still owed, and comes back here
             except Unavailable as away:
                 log.info("link down run=%s: %s", followed.run, away.sentence)
                 await asyncio.sleep(1.0)
+
+    async def _lose(self, followed: Followed, reader: _Turn | _Checked) -> None:
+        """End a run whose folder was taken away, once its runner has seen that too."""
+        log.warning("run lost run=%s", followed.run)
+        await asyncio.sleep(LOST_S)
+        await reader.lose()
+        await self._ledger.forget_position(followed.run)
+        self._forget(followed.run)
 
     def _reader(self, followed: Followed) -> _Turn | _Checked:
         if not followed.session:
@@ -688,6 +703,16 @@ class _Turn:
         self._unknown = 0
         self._stray = ""  # the last it printed that is no line of its protocol
 
+    @property
+    def began(self) -> bool:
+        """Whether the run is known to have been started."""
+        session = self._runs.session(self._followed.session)
+        return session.run == self._followed.run and session.stage is Stage.RUNNING
+
+    async def lose(self) -> None:
+        exited = RunExited(run=self._followed.run, code=-1, why=LOST)
+        await self._runs.post(self._followed.stream, exited, f"run:{self._followed.run}:lost")
+
     async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
         """Act on one spooled line; true once the run is over."""
         entry = _entry(raw)
@@ -737,7 +762,7 @@ class _Turn:
         match meaning:
             case lines.Began():
                 return self._began(meaning)
-            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED:
+            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED or _is_deep(asked):
                 await self._turn_down(meaning)
             case lines.Asked():
                 return await self._asked(meaning)
@@ -905,17 +930,25 @@ class _Checked:
         self._runs = runs
         self._followed = followed
         self._reading = _Reading()
+        self.began = False
 
     async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
         """Act on one spooled line; true once the run is over."""
+        self.began = True
         if not self._reading.take(raw):
             return False
+        await self._tell(self._reading.verdict())
+        return True
+
+    async def lose(self) -> None:
+        await self._tell(CheckVerdict(passed=False, ran=False, failure=LOST))
+
+    async def _tell(self, verdict: CheckVerdict) -> None:
         await self._runs.give_back(self._followed)
         cause = f"run:{self._followed.run}:verdict"
-        found = await self._runs.judged(self._followed, self._reading.verdict())
+        found = await self._runs.judged(self._followed, verdict)
         for index, (stream, event) in enumerate(found):
             await self._runs.post(stream, event, f"{cause}.{index}")
-        return True
 
 
 def _took(seconds: float) -> str:
@@ -924,10 +957,21 @@ def _took(seconds: float) -> str:
     return f"{seconds / 60:.0f} min"
 
 
+def _is_deep(text: str) -> bool:
+    """Say whether some JSON is nested past all use."""
+    if text.count("[") + text.count("{") <= MAX_NESTED:
+        return False
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > MAX_NESTED
+
+
 def _entry(raw: bytes) -> dict[str, Any] | None:
     """One line of a spool; None for what a torn disk left there."""
     try:
         entry = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):  # the runner's own stack had room for more brackets
         return None
     return entry if isinstance(entry, dict) else None

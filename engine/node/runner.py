@@ -39,6 +39,7 @@ _MAX_CALLERS = 32
 _MAX_CALLS = 64  # desk calls that wait at a time
 _CALL_S = 20.0  # what a desk call may take before it is answered "Kept"
 _GRACE_S = 10.0
+_LOOK_S = 10.0  # how often it looks whether its folder is still there
 _DRAIN_S = 2.0  # for the pipes, once the command has ended
 
 
@@ -364,6 +365,7 @@ class Run:
         self._spec = folder.read(os.path.join(path, "spec.json")) or {}
         self._secrets = secrets
         self._run = str(self._spec.get("run", ""))
+        self._place = fence.place(path)
         self.spool = Spool(path)
         self._inbox = Inbox(path)
         self._desk: Desk | None = None
@@ -426,7 +428,7 @@ class Run:
             return "Nothing to run: its order names no program."
         env = {str(name): str(value) for name, value in (spec.get("env") or {}).items()}
         env.update((str(name), str(value)) for name, value in self._secrets.items())
-        env[fence.MARK], env[fence.PLACE] = self._run, fence.place(self._path)
+        env[fence.MARK], env[fence.PLACE] = self._run, self._place
         probe = fence.Probe(**_known(fence.Probe, spec.get("probe") or {}))
         shown = _known(fence.View, spec.get("fence") or {})
         if spec.get("desk"):
@@ -506,7 +508,7 @@ class Run:
                     caller.file, select.POLLIN | (select.POLLOUT if caller.pending else 0)
                 )
         now = time.monotonic()
-        waits = [at - now for at in (self._kill_at, self._limit_at) if at]
+        waits = [_LOOK_S, *(at - now for at in (self._kill_at, self._limit_at) if at)]
         waits.append(self._desk.next_s(now) if self._desk is not None else 3600.0)
         if self._termed:  # it came after we looked
             waits.append(0)
@@ -586,8 +588,17 @@ class Run:
         if self._child is not None:
             self._child.kill()
 
+    def is_there(self) -> bool:
+        """Say whether the run's folder is still the one it began in."""
+        try:
+            return fence.place(self._path) == self._place
+        except FileNotFoundError:
+            return False
+
     def _judge_time(self) -> None:
         now = time.monotonic()
+        if not self._why and not self.is_there():  # nobody can reach us any more, nor hear
+            self._kill("its folder was taken away")
         if self._desk is not None:
             self._desk.keep(now)
         if self._limit_at and now >= self._limit_at:
@@ -607,7 +618,7 @@ class Run:
     def _drain(self) -> None:
         """End what the command left running, and take the last of what was printed."""
         if self._child is not None and not self._child.fenced:
-            fence.kill_marked(self._run, fence.place(self._path))
+            fence.kill_marked(self._run, self._place)
         until = time.monotonic() + _DRAIN_S
         while self._sources and (left := until - time.monotonic()) > 0:
             poll = select.poll()
@@ -663,6 +674,8 @@ def main(path: str, lock: int) -> None:
     secrets = json.loads(given) if given else {}
     run = Run(path, secrets)
     how = run.serve()
+    if not run.is_there():
+        return
     how["at"] = round(time.time(), 3)
     how.update(folder.read(os.path.join(path, "child.json")) or {})
     folder.close(path, how, run.spool.number + 1)

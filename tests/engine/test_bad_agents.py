@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -25,10 +26,12 @@ from engine.views import (
     QuestionCard,
     ReviewCard,
     SessionCard,
+    ShipCard,
     WorkerCard,
 )
 from tests.engine.phone import (
     PIECE,
+    WORKER,
     Phone,
     desk,
     forget_peak,
@@ -324,6 +327,7 @@ async def test_a_worker_that_goes_round_its_desk_gets_sentences_and_changes_noth
         {"tool": "done", "args": [1]},
         '{"tool": "done", "args": {"summary": "\\ud83d"}}',
         '{"tool": "done", "args": ' + "[" * 20000 + "}",
+        *('{"tool": "done", "args": {"summary": ' + "[" * n + "]" * n + "}}" for n in (600, 940)),
         "no JSON",
     )
     await phone.agent(
@@ -553,3 +557,32 @@ async def test_a_request_too_long_to_be_read_is_turned_down_and_the_turn_goes_on
         lambda: "too long to be put to the owner" in phone.session(lead_id).said, "the no"
     )
     assert not phone.of(goal, PermissionCard)
+
+
+async def test_a_request_of_brackets_by_the_hundred_is_turned_down(phone: Phone) -> None:
+    deep: object = "x"
+    for _ in range(400):
+        deep = [deep]
+    asked = {"permission": {"tool": "WebFetch", "input": {"url": deep}}, "keep": "no", "denied": []}
+    await phone.agent(*lead(asked, {"say": "It said: {no}"}))
+    goal = await phone.goal(await phone.project(), GOAL)
+    lead_id = phone.state(goal).session
+    await phone.until(
+        lambda: "too long to be put to the owner" in phone.session(lead_id).said, "the no"
+    )
+    assert not phone.of(goal, PermissionCard)
+
+
+async def test_a_turn_whose_folder_is_taken_away_is_ended_and_taken_up_again(phone: Phone) -> None:
+    lost = worker(write("lost.txt"), {"say": "At it"}, {"pause_s": 600}, turn=1)
+    again = worker({"run": "git add -A; git commit -qm Again"}, {"say": "Done."})
+    await phone.agent(*lead(plan(PIECE)), lost, again)
+    goal = await phone.goal(await phone.project(), GOAL, willing=True)
+    await phone.until(lambda: any("At it" in c.doing for c in phone.of(goal, WORKER)), "the turn")
+    (piece,) = phone.state(goal).pieces
+    folder = phone.home.root / "runs" / phone.session(piece.session).run
+    runner = json.loads((folder / "child.json").read_text())["runner"]
+    shutil.rmtree(folder)
+    await phone.until(lambda: not Path(f"/proc/{runner}/exe").exists(), "its runner to end")
+    await phone.card(goal, ShipCard, lambda card: bool(card.decided))
+    assert "is gone" in phone.heard(piece.session)
