@@ -312,12 +312,15 @@ class Door:
     async def hear(
         self, text: str, goal: str = "", card: str = "", by: str = "owner", cause: str = ""
     ) -> dict[str, str]:
-        """A line of the owner: to the session a card is about, to a goal's lead, or a new goal."""
+        """A line of the owner: an answer, to the session a card is about, to a lead, or a new goal."""
         if not text.strip():
             raise Refused("That line is empty.")
         shown = self._cards.get(card)
         if isinstance(shown, WorkerCard):
             return await self._to_worker(shown, text, cause)
+        if isinstance(shown, QuestionCard) and "answer" in shown.buttons:
+            # A line for after the turn would wait for the turn that waits for this very answer.
+            return {"goal": shown.goal, "verdict": await self._tapped(shown, "answer", text, cause)}
         if shown is not None and shown.goal:
             asked = self._loop.state(f"ask/{shown.id}")
             if isinstance(asked, ask_rule.Ask) and asked.teller.startswith("session/"):

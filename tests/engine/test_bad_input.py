@@ -24,6 +24,7 @@ from engine.rules import ship as ship_rule
 from engine.views import (
     CommandCard,
     PlanCard,
+    QuestionCard,
     ReviewCard,
     SessionCard,
     ShipCard,
@@ -128,6 +129,18 @@ async def test_an_address_nobody_answers_at_holds_nothing_up(phone: Phone) -> No
     with pytest.raises(Refused, match=r"could not be read.*\nNothing was added\."):
         await phone.door.add_project("far", "http://127.0.0.1:1/x.git", cause=phone.cause())
     assert await phone.door.projects() == before
+
+
+async def test_words_said_to_a_question_are_its_answer(phone: Phone) -> None:
+    """A line for later would wait for the very turn that waits for the answer."""
+    asks = {"question": {"question": "Which colour?", "options": ["Red", "Blue"]}, "keep": "colour"}
+    await phone.agent(*lead(asks, plan({**PIECE, "title": "Paint it {colour}"})))
+    goal = await phone.goal(await phone.project())
+    card = await phone.card(goal, QuestionCard)
+    said = await phone.door.hear("Green", goal=goal, card=card.id, cause=phone.cause())
+    assert said == {"goal": goal, "verdict": "Answered: Green"}
+    assert (await phone.card(goal, PlanCard)).pieces[0].title == "Paint it Green"
+    assert not [card for card in phone.of(goal, QuestionCard) if card.asks]
 
 
 async def test_names_that_are_none_are_refused_and_the_right_ones_said(phone: Phone) -> None:
