@@ -30,6 +30,7 @@ from bot.inbox import Inbox
 from bot.morning import Morning
 from bot.outbox import BACK_OFF_S, Outbox, Say, Weight
 from bot.redact import redacted
+from bot.reminders import Reminders
 from bot.requests import Requests
 from engine import config
 from engine.api import Client
@@ -98,6 +99,7 @@ class App:
         self.clock = clock
         self.outbox = Outbox(bot, store, owners, clock=clock)
         self.cards = Cards(self.outbox, store, owners[0])
+        self.reminders = Reminders(self.outbox, store, self.cards)
         self.requests = Requests(bot, engine, self.outbox, store, self.cards, public=public)
         self.inbox = Inbox(
             store, self.outbox, engine, self.requests.handle, owners=owners, public=public
@@ -121,6 +123,7 @@ class App:
                     tasks.create_task(self.outbox.run(), name="outbox"),
                     tasks.create_task(self.cards.follow(self.engine), name="changes"),
                     tasks.create_task(self.morning.run(), name="morning"),
+                    tasks.create_task(self.reminders.run(), name="reminders"),
                     tasks.create_task(self._name_commands(), name="commands"),
                 ]
                 await stop.wait()

@@ -296,7 +296,7 @@ def _plan(card: PlanCard, sheet: _Sheet) -> None:
     sheet.foreign("The lead:", markdown(card.summary), "plan.md", 700)
     places = {_place(piece) for piece in card.pieces}
     same = len(card.pieces) > 1 and len(places) == 1
-    sheet.fact(f"All on {places.pop()}" if same else "")
+    sheet.fact(_dots(f"All {len(card.pieces)}", places.pop()) if same else "")
     shown = 0
     for piece in card.pieces:
         if sheet.size > ROOM - 700:
@@ -666,6 +666,16 @@ def settings(owner: OwnerView) -> list[Words]:
     sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
     sheet.line().line("Change one: /settings quiet 23-7, zone Europe/Berlin, heartbeat URL, or off")
     return _parts(sheet)
+
+
+def reminder(cards: Sequence[AnyCard], zone: tzinfo | None = None) -> Words:
+    """Return that decisions still wait, in our words alone: it sounds."""
+    still = "still waits" if len(cards) == 1 else "still wait"
+    sheet = Builder().line(f"{_count(len(cards), 'decision')} {still} on you", "bold")
+    for card in cards[:20]:
+        since = f" · since {clock(card.at, zone)}" if card.at else ""
+        sheet.line(f"• {_first_line(card)}{since}")
+    return Words(sheet.done())
 
 
 def projects(views: Sequence[ProjectView]) -> list[Words]:

@@ -95,9 +95,9 @@ def test_where_all_pieces_run_is_said_once_and_else_at_each() -> None:
     alike = tuple(replace(piece, where="here: why", model="") for piece in PIECES)
     shown = text.card(plan(pieces=alike)).rich.text
     assert shown.count("here: why · claude") == 1
-    assert "All on here: why · claude" in shown
+    assert "All 3 · here: why · claude" in shown
     assert "2  CSV writer · small" in shown
-    assert "All on" not in text.card(plan(pieces=PIECES)).rich.text
+    assert "All 3" not in text.card(plan(pieces=PIECES)).rich.text
 
 
 def test_a_decided_permission_says_so_in_its_first_line() -> None:
