@@ -43,6 +43,7 @@ LATE_S = 3600
 BRIEF = 4
 SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
+STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
@@ -248,6 +249,8 @@ class Requests:
         result = await self._engine.call(
             "hear", cause=heard.cause, text=words, goal=heard.goal, card=heard.card, by="owner"
         )
+        if not heard.goal:
+            await self._gave(heard, result)
         return self._receipt(heard, result)
 
     async def _forwarded(self, heard: Heard) -> list[Item]:
@@ -353,7 +356,15 @@ class Requests:
         result = await self._engine.call(
             "new_goal", cause=heard.cause, project=project, text=goal, by="owner"
         )
+        await self._gave(heard, result)
         return self._receipt(heard, result)
+
+    async def _gave(self, heard: Heard, result: object) -> None:
+        """Remember in which message a goal was given: it may be edited, or replied to."""
+        goal = result.get("goal") if isinstance(result, dict) else None
+        if goal:
+            told = Told(str(goal), "", None)
+            await self._store.keep_told(heard.chat, heard.message_id, told, self._wall())
 
     async def _stop_or_resume(self, heard: Heard, name: str, rest: str) -> list[Item]:
         late_s = self._wall() - heard.date
@@ -415,19 +426,37 @@ class Requests:
     # ---- edits, files, keys
 
     async def _edited(self, one: Arrived) -> Reply:
-        """An edit changes nothing that was started; but it may hold a key."""
+        """A goal may be put otherwise until its lead begins; else an edit changes nothing."""
         (whole,), secrets = await self._without_keys([one], in_order([one]))
         if secrets or not whole.strip():
             return Reply(tuple(secrets))
-        return Reply(
-            (
-                self._said(
-                    "You edited this; what I passed on is the first version. Send the new words as "
-                    "a message if they should be heard.",
-                    int(one.body.get("message_id", 0)),
-                ),
-            )
+        message_id = int(one.body.get("message_id", 0))
+        told = await self._store.told(one.by.chat, message_id)
+        lead = self._cards.live.get(told.goal) if told else None
+        if isinstance(lead, SessionCard) and lead.stage == STARTING:
+            return await self._reworded(one, lead, whole)
+        begun = "its lead has begun with" if lead else "what I passed on is"
+        sentence = (
+            f"You edited this; {begun} the first version. Send the new words as a message if they "
+            "should be heard."
         )
+        return Reply((self._said(sentence, message_id),))
+
+    async def _reworded(self, one: Arrived, lead: SessionCard, words: str) -> Reply:
+        """Tell a lead that has not begun how its goal reads now, word for word."""
+        project = re.escape(lead.project)
+        command = re.match(rf"/new(?:@\w+)?\s+(?:{project}\s+)?", words, re.IGNORECASE)
+        now = words[command.end() :] if command else words
+        line = f"I put the goal otherwise before you began. It now reads:\n\n{now}"
+        cause = f"telegram:{one.update_id}"
+        message_id = int(one.body.get("message_id", 0))
+        try:
+            await self._engine.call(
+                "hear", cause=cause, text=line, goal=lead.goal, card="", by="owner"
+            )
+        except Refused as refusal:
+            return Reply((self._said(refusal.sentence, message_id),))
+        return Reply((self._said("Its lead begins with the new words.", message_id),))
 
     async def _files(self, parts: Sequence[Arrived]) -> tuple[list[str], str]:
         """Return the texts of small text files, and a sentence about what could not be read."""

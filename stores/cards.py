@@ -172,6 +172,12 @@ class CardStore:
 
         await self._database.write(work, what="line said", then=then)
 
+    async def keep_told(self, chat: int, message_id: int, told: Told, at: float) -> None:
+        """Remember what a message was about that is not ours: the one a goal was given in."""
+        await self._database.write(
+            lambda c: _told(c, chat, message_id, told, at), what="message of a goal"
+        )
+
     async def told(self, chat: int, message_id: int) -> Told | None:
         """Return what a message of ours was about."""
         rows = await self._database.fetch(

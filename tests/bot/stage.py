@@ -50,6 +50,7 @@ class FakeDoor:
         self.server: Server | None = None
         self.owned = OwnerView()
         self.away = False
+        self.opens = ""  # the goal that the next ones are given as
         self.slow: asyncio.Event | None = None
         self._opener = opener
         self._vault = vault
@@ -91,7 +92,8 @@ class FakeDoor:
     # ---- verbs
 
     async def new_goal(self, project: str, text: str, by: str, cause: str) -> object:
-        return await self._once(cause, "new_goal", {"project": project, "text": text})
+        opened = {"goal": self.opens, "verdict": "Started"} if self.opens else None
+        return await self._once(cause, "new_goal", {"project": project, "text": text}, opened)
 
     async def hear(self, text: str, goal: str, card: str, by: str, cause: str) -> object:
         return await self._once(cause, "hear", {"text": text, "goal": goal, "card": card})

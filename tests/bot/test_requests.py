@@ -258,6 +258,25 @@ async def test_an_edit_is_told_that_it_changes_nothing(stage: Stage) -> None:
     assert len(stage.door.asked) == 1
 
 
+async def test_a_goal_is_put_otherwise_until_its_lead_begins(stage: Stage) -> None:
+    stage.door.opens = "g-1"
+    stage.door.show(session("g-1", stage="starting"))
+    await stage.start_bot()
+    await stage.phone.wait_for(lambda m: "Stop" in m.labels)
+    (said,) = stage.phone.send("/new shop Export as CSV")
+    await stage.phone.until(lambda: stage.phone.message(said.id).reactions)  # type: ignore[union-attr]
+    stage.phone.edit(said.id, "/new shop Export as TSV")
+    await stage.phone.wait_for(lambda m: m.text == "Its lead begins with the new words.")
+    (_, heard) = stage.door.asked[-1]
+    assert heard["goal"] == "g-1"
+    assert heard["text"].endswith("It now reads:\n\nExport as TSV")
+    stage.door.show(session("g-1", stage="planning"))
+    await stage.phone.wait_for(lambda m: "\nPlanning\n" in m.text)
+    stage.phone.edit(said.id, "/new Export as XML")
+    await stage.phone.wait_for(lambda m: "its lead has begun with the first version" in m.text)
+    assert len(stage.door.asked) == 2
+
+
 async def test_a_file_too_large_or_not_text_is_said_to_be(stage: Stage) -> None:
     await stage.start_bot()
     stage.phone.document("x.bin", b"\xff\xfe\x00", caption="look at this")
