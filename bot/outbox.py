@@ -602,19 +602,19 @@ class Lane:
         """
         waiting = list(self._spoken(line, item))
         taken: list[int] = []
-        kept: list[Say] = []
+        said: list[Say] = []
         room = text.ROOM
-        for one, said in waiting:
-            room -= units(said.words.rich.text)
+        for one, words in waiting:
+            room -= units(words.words.rich.text)
             if taken and room < 0:
                 break
             taken.append(one.id)
-            late = self._newest.get(item.goal, 0.0) > self._since.get(one.id, 0.0)
-            if not said.routine or not (late or one.id != waiting[-1][0].id):
-                kept.append(said)
+            said.append(words)
+        late = self._newest.get(item.goal, 0.0) > self._since.get(taken[-1], 0.0)
+        kept = [one for one in said if not one.routine] or ([] if late else said[-1:])
         if not kept:
             return None, taken[1:]
-        return replace(kept[0], words=text.joined([said.words for said in kept])), taken[1:]
+        return replace(kept[0], words=text.joined([one.words for one in kept])), taken[1:]
 
     def _spoken(self, line: Line, item: Say) -> Iterator[tuple[Line, Say]]:
         """Yield the words of the same speaker up to the next thing that is none of these."""

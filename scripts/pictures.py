@@ -5,6 +5,7 @@ before. Needs Chromium, and pngquant to make the pictures small; Roboto or Inter
 """
 
 import asyncio
+import json
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,10 @@ NAMES = {
     "Corrected once": "review",
     "Ready to push": "ready-to-push",
 }
+SHOWN = "document.querySelectorAll('#messages li').length"
+INTO_VIEW = """[...document.querySelectorAll("#messages li")].filter((one) =>
+    one.innerText.includes(%s)).at(-1).scrollIntoView({ block: "end" })"""
+QUIET_S, QUIET_LOOKS = 1.3, 4
 SECOND_WISH = "/new pantry Warn when something runs out this week."
 
 
@@ -41,7 +46,9 @@ class Camera:
         self._folder = folder
 
     async def step(self, card: str) -> None:
+        await self._quiet()
         if card in NAMES:
+            await self._phone.look(INTO_VIEW % json.dumps(card))
             await self.take(NAMES[card])
 
     async def take(self, name: str) -> None:
@@ -51,6 +58,14 @@ class Camera:
         picture = small(await self._phone.picture())
         (self._folder / f"{name}.png").write_bytes(picture)
         sys.stdout.write(f"{name}.png  {len(picture) / 1000:.0f} kB\n")
+
+    async def _quiet(self) -> None:
+        """Wait, not for long, until nothing new comes: a person taps no faster."""
+        for _ in range(QUIET_LOOKS):
+            before = await self._phone.look(SHOWN)
+            await asyncio.sleep(QUIET_S)
+            if await self._phone.look(SHOWN) == before:
+                return
 
 
 async def topics(phone: Screen, camera: Camera) -> None:

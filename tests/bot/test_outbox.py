@@ -203,7 +203,7 @@ async def test_words_that_wait_become_one_message_and_nothing_long_is_lost(desk:
     desk.outbox.titles["g-1"] = "CSV"
     await spoken(desk, "The plan is with you.", "Noted.", "Port 8080 it is.", "Noted.")
     await desk.all_said()
-    assert desk.texts() == ["CSV\nThe lead:\nThe plan is with you.\nPort 8080 it is.\nNoted."]
+    assert desk.texts() == ["CSV\nThe lead:\nThe plan is with you.\nPort 8080 it is."]
     assert await desk.outbox.store.lines() == []
 
 
