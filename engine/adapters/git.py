@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from engine.errors import Unavailable
+from engine.errors import Refused, Unavailable
 
 LIMIT_S = 120.0
 LONG_S = 3600.0  # a first clone over a slow line
@@ -149,7 +149,8 @@ async def git(
     local    it may talk to a repository on this machine
     ok       the exit codes that are answers; None: all of them
     keep     bytes of output kept, the rest is read and dropped
-    raises   Unavailable with git's words for any other exit, and when `limit_s` is over
+    raises   Unavailable with git's words for any other exit, and when `limit_s` is over; Refused
+             when there is nothing at `at` any more, which no second try would bring back
     """
     allowed = [f"protocol.{name}.allow=always" for name in PROTOCOLS] if remote else []
     allowed += ["protocol.file.allow=always"] if local else []
@@ -166,6 +167,11 @@ async def git(
     finally:
         run.end()
     answer = Answer(code, out[:keep], without_password(shown(err)).strip(), len(out) > keep)
+    if code not in (ok or (0,)) and at and not await asyncio.to_thread(at.is_dir):
+        raise Refused(
+            f"The clone of {at.stem} that this machine kept is gone, and with it what had landed "
+            f"there. Bring {at} back from a backup and try again, or give the goal anew."
+        )
     if ok is not None and code not in ok:
         raise Unavailable(f"git {_verb(args)} failed: {answer.why}")
     return answer

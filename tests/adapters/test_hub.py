@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import shutil
 import stat
 import sys
 from dataclasses import dataclass
@@ -124,6 +125,14 @@ async def test_what_the_owner_should_know_is_noted(shop: Shop) -> None:
     assert "Its checkout is on feature; agents start from main." in notes
     assert "origin's main is 2 commits ahead of yours" in notes
     assert "git hooks (.husky/_) are inactive" in notes
+
+
+async def test_commits_that_a_push_would_take_along_are_noted(shop: Shop) -> None:
+    git(shop.repo, "update-ref", "refs/remotes/origin/main", "HEAD")
+    assert (await shop.hub.inspect(str(shop.repo), None)).notes == ()
+    commit(shop.repo, "mine alone", {"mine": "1"})
+    (note,) = (await shop.hub.inspect(str(shop.repo), None)).notes
+    assert note == "Your main is 1 commit ahead of origin's: Push sends that too."
 
 
 async def test_a_password_in_the_origins_address_is_not_kept(shop: Shop) -> None:
@@ -305,6 +314,19 @@ async def test_a_workers_commit_is_taken_and_no_branch_moves(shop: Shop) -> None
         f"refs/quarantine/p-one/{made} {made}",
         f"refs/source/main {shop.base}",
     ]
+
+
+async def test_a_hub_that_was_taken_away_is_said_and_not_waited_for(shop: Shop) -> None:
+    made = await shop.piece("orders", {"c.txt": "c\n"})
+    shutil.rmtree(shop.hub.path("shop"))
+    tree = shop.repo.parent / "tree-orders"
+    branch = "quarterdeck/worker-orders"
+    with pytest.raises(Refused, match="The clone of shop that this machine kept is gone"):
+        await shop.hub.collect("shop", "p-orders", branch, SERVE, str(tree), made)
+    with pytest.raises(Refused, match="is gone"):
+        await shop.hub.diff("shop", shop.base, made)
+    with pytest.raises(Refused, match="is gone"):
+        await shop.hub.take_remote("shop", str(shop.origin), "main", made, "Take main in")
 
 
 async def test_a_branch_that_is_elsewhere_than_was_said_is_not_taken(shop: Shop) -> None:
