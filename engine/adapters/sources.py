@@ -282,6 +282,7 @@ async def _notes(top: Path, base: str, on: str) -> list[str]:
         await _dirty(top),
         "" if on == base else f"Its checkout is on {on or 'no branch'}; agents start from {base}.",
         await _origin_ahead(top, base),
+        await _not_at_origin(top, base),
         await _hooks(top),
         await _submodules(top, base),
     ]
@@ -295,11 +296,25 @@ async def _dirty(top: Path) -> str:
 
 
 async def _origin_ahead(top: Path, base: str) -> str:
-    count = await _try(top, "rev-list", "--count", f"refs/heads/{base}..refs/remotes/origin/{base}")
+    commits = await _commits(top, f"refs/heads/{base}..refs/remotes/origin/{base}")
+    if not commits:
+        return ""
+    return f"origin's {base} is {commits} ahead of yours; agents start from yours as it stands."
+
+
+async def _not_at_origin(top: Path, base: str) -> str:
+    commits = await _commits(top, f"refs/remotes/origin/{base}..refs/heads/{base}")
+    if not commits:
+        return ""
+    return f"Your {base} is {commits} ahead of origin's: Push sends that too."
+
+
+async def _commits(top: Path, between: str) -> str:
+    """Return how many commits that is, in words; "" for none, or where there is no such branch."""
+    count = await _try(top, "rev-list", "--count", between)
     if count in ("", "0"):
         return ""
-    commits = "1 commit" if count == "1" else f"{count} commits"
-    return f"origin's {base} is {commits} ahead of yours; agents start from yours as it stands."
+    return "1 commit" if count == "1" else f"{count} commits"
 
 
 async def _hooks(top: Path) -> str:
