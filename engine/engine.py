@@ -215,7 +215,7 @@ class Engine:
         if not any(isinstance(found, Goal) and found.live for found in goals):
             return
         begun, self._at_start = self._at_start, []
-        cut_off = sum([await self._was_cut_off(found) for found in begun])
+        cut_off = sum(await asyncio.gather(*map(self._was_cut_off, begun)))
         zone = self._owner().zone
         day = until - since > RARELY_S
         away = EngineAway(
