@@ -833,6 +833,8 @@ def asks_for(card: AnyCard) -> str:
             return card.what
         case WorkerCard():
             return f"worker {card.number} failed"
+        case WhereCard():
+            return "which goal a line of yours is for"
         case _:
             return "your word"
 
