@@ -110,7 +110,9 @@ class FakeMachine:
         await asyncio.sleep(0)
         return answer
 
-    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+    async def bring(
+        self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
+    ) -> None:
         await self.call("copy.update")
 
     @asynccontextmanager

@@ -66,8 +66,14 @@ class Machine(Protocol):
         """Yield a run's output from `offset` to its end, across any number of links."""
         ...
 
-    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
-        """Complete the machine's copy of a project, so that it holds these commits of the hub."""
+    async def bring(
+        self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
+    ) -> None:
+        """Complete the machine's copy of a project, so that it holds these commits of the hub.
+
+        base     the owner's own commit: submodules come from the addresses it names, no others
+        source   the address that relative ones start from
+        """
         ...
 
     def serving(
@@ -364,9 +370,18 @@ class Local:
         """Yield the output of a run from `offset` on until it is over."""
         return self.link.follow(run, offset)
 
-    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+    async def bring(
+        self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
+    ) -> None:
         """Complete the copy of a project, so that it holds these commits of the hub."""
-        await self.call("copy.update", project=project, hub=str(hub), commits=list(commits))
+        await self.call(
+            "copy.update",
+            project=project,
+            hub=str(hub),
+            commits=list(commits),
+            base=base,
+            source=source,
+        )
 
     @asynccontextmanager
     async def serving(self, project: str, session: str) -> AsyncIterator[tuple[Sequence[str], str]]:

@@ -47,6 +47,8 @@ from engine.rules.events import (
     TurnEnded,
 )
 from engine.rules.fleet import Fleet
+from engine.rules.goal_state import Goal
+from engine.rules.project import Project
 from engine.rules.session import Session, Stage
 from engine.rules.words import HERE, Account, AskKind, CheckVerdict, Role, TurnError
 from stores.ledger import Ledger
@@ -426,7 +428,7 @@ class Runs:
         """
         (name, email), _ = await asyncio.gather(
             self._identity(effect.project),
-            machine.bring(effect.project, self._hub(effect.project), [effect.commit]),
+            self._bring(machine, effect.project, effect.commit, effect.goal),
         )
         made = await machine.call(
             "tree.make",
@@ -617,9 +619,21 @@ class Runs:
         self.follow(followed)
         return []
 
+    async def _bring(self, machine: Machine, project: str, commit: str, goal: str) -> None:
+        """Have the machine's copy hold a commit, and what the goal's base commit is made of."""
+        known, begun = self._state(f"project/{project}"), self._state(f"goal/{goal}")
+        await machine.bring(
+            project,
+            self._hub(project),
+            [commit],
+            base=begun.base_commit if isinstance(begun, Goal) else "",
+            source=(known.push_url or known.source) if isinstance(known, Project) else "",
+        )
+
     async def _start_check(self, machine: Machine, effect: Check) -> None:
         """Ready the tree, borrowed or fresh, and start the command in it."""
-        await machine.bring(effect.project, self._hub(effect.project), [effect.commit])
+        goal = effect.teller.partition("/")[2]  # landings, ships and goals bear its id
+        await self._bring(machine, effect.project, effect.commit, goal)
         if effect.session:
             made = await machine.call(
                 "tree.check_out",

@@ -371,7 +371,9 @@ class Ssh:
         finally:
             await channel.drop()
 
-    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+    async def bring(
+        self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
+    ) -> None:
         """Complete the machine's copy of a project, so that it holds these commits of the hub."""
         async with self._bringing.setdefault(project, asyncio.Lock()):
             asked = await self.call("copy.lacks", project=project, commits=list(commits))

@@ -105,7 +105,9 @@ class _Nowhere:
         raise Unavailable("here: away")
         yield
 
-    async def bring(self, project: str, hub: Path, commits: Sequence[str]) -> None:
+    async def bring(
+        self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
+    ) -> None:
         raise Unavailable("here: away")
 
     @asynccontextmanager
