@@ -10,9 +10,10 @@ starting is recovering. `main` also runs inside another program (the demo).
 
 import asyncio
 import contextlib
+import fcntl
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import telegram
 from telegram.error import (
@@ -59,6 +60,22 @@ async def main(home: Home, stop: asyncio.Event | None = None) -> None:
 
     raises  Refused with a sentence when it cannot start or Telegram refuses the token
     """
+    with _alone(home):
+        await _main(home, stop)
+
+
+@contextlib.contextmanager
+def _alone(home: Home) -> Iterator[None]:
+    """Hold the kernel's lock on the home's bot: two would put every card into the chat twice."""
+    with home.bot_lock.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refused("Another bot already runs on this home. Stop it first.") from None
+        yield
+
+
+async def _main(home: Home, stop: asyncio.Event | None) -> None:
     settings = config.load(home)
     token = _token(home)
     try:

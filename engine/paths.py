@@ -102,6 +102,11 @@ class Home:
         return self.root / "engine.sock"
 
     @property
+    def bot_lock(self) -> Path:
+        """Return the file whose kernel lock the one bot holds."""
+        return self.root / "bot.lock"
+
+    @property
     def engine_lock(self) -> Path:
         """Return the file whose kernel lock the one engine holds."""
         return self.root / "engine.lock"

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.app import main
+from engine.errors import Refused
 from tests.bot.stage import Stage, permission, plan, review, session
 
 
@@ -61,3 +63,9 @@ async def test_topics_hold_a_goal_each(tmp_path: Path) -> None:
         assert {m.thread for m in stage.phone.from_bot()} == {topic.id}
         stage.phone.send("Use commas", thread=topic.id)
         assert await stage.asked() == [("hear", {"text": "Use commas", "goal": "g-1", "card": ""})]
+
+
+async def test_a_second_bot_on_the_same_home_does_not_start(stage: Stage) -> None:
+    await stage.start_bot()
+    with pytest.raises(Refused, match=r"Another bot already runs on this home\. Stop it first\."):
+        await main(stage.home)
