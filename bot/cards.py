@@ -140,7 +140,7 @@ class Cards:
         shown = self._outbox.shown.get(card.id)
         if card.asks and (shown is None or shown.revision != card.revision):
             return Weight.DECISION
-        if shown is None and isinstance(card, WorkerCard):
+        if isinstance(card, WorkerCard) and (shown is None or (shown.live and not card.buttons)):
             return Weight.WORDS  # nobody's tap: it comes in turn with what is said
         if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
             return Weight.ANSWER  # new here, or just decided: the owner is looking at it

@@ -373,12 +373,13 @@ class Lane:
 
     def _wait_s(self, job: Line | Wanted, now: float) -> float:
         due = self._due.get(job.id, 0.0) if isinstance(job, Line) else self._card_due(job)
-        return max(due - now, self.pace.wait(now, urgent=self._rank(job)[0] <= Weight.DECISION))
+        return max(due - now, self.pace.wait(now, urgent=self._rank(job)[0] < Weight.PROGRESS))
 
     def _rank(self, job: Line | Wanted) -> tuple[float, float]:
         """Return what is said first: the lowest."""
         if isinstance(job, Line):
-            return float(job.priority), self._since.get(job.id, 0.0)
+            receipt = isinstance(self.lines[job.id][1], React)  # costs no room
+            return HEARD if receipt else float(job.priority), self._since.get(job.id, 0.0)
         weight = float(job.weight)
         if self._settles(job):
             weight = SETTLED

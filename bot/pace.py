@@ -8,7 +8,7 @@ from collections import deque
 
 BURST = 3.0
 EVERY_S = 1.05
-# Left over by all that can wait, so that what the owner just tapped hardly does.
+# Left over by what only shows progress, so that what the owner just tapped hardly waits.
 SPARE = 0.5
 # Less than this is no wait: a clock may be too coarse to show it as past.
 TICK_S = 0.001

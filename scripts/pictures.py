@@ -23,8 +23,8 @@ NAMES = {
 }
 SHOWN = "document.querySelectorAll('#messages li').length"
 INTO_VIEW = """[...document.querySelectorAll("#messages li")].filter((one) =>
-    one.innerText.includes(%s)).at(-1).scrollIntoView({ block: "end" })"""
-QUIET_S, QUIET_LOOKS = 1.3, 4
+    one.innerText.includes(%s)).at(-1).scrollIntoView({ block: "nearest" })"""
+QUIET_S, QUIET_LOOKS = 1.6, 4
 SECOND_WISH = "/new pantry Warn when something runs out this week."
 
 
@@ -60,7 +60,7 @@ class Camera:
         sys.stdout.write(f"{name}.png  {len(picture) / 1000:.0f} kB\n")
 
     async def _quiet(self) -> None:
-        """Wait, not for long, until nothing new comes: a person taps no faster."""
+        """Wait, not for long, until nothing changes: a person taps no faster."""
         for _ in range(QUIET_LOOKS):
             before = await self._phone.look(SHOWN)
             await asyncio.sleep(QUIET_S)

@@ -37,23 +37,23 @@ class Reader:
     def __init__(self, phone: Phone, put: Callable[[str], None]) -> None:
         self._phone = phone
         self._put = put
-        self._shown: dict[int, tuple[str, ...]] = {}
+        self._shown: dict[int, tuple[str, list[str]]] = {}
 
     def read(self) -> None:
         """Print what is new, and what asks something else than before or asks nothing any more."""
         for message in self._phone.messages():
-            shown = tuple(message.labels)
+            shown = message.text.partition("\n")[0], message.labels
             before = self._shown.get(message.id)
-            if before is None or _tells(before, shown):
+            if before is None or _tells(*before, *shown):
                 self._put(line(message))
             self._shown[message.id] = shown
 
 
-def _tells(before: tuple[str, ...], now: tuple[str, ...]) -> bool:
-    """Return whether a change of buttons is worth a second look: a worker that works on is not."""
+def _tells(title: str, before: list[str], title_now: str, now: list[str]) -> bool:
+    """Return whether a change is worth a second look: that of a worker that works on is not."""
     asked = [label for label in before if label in YES]
     asks = [label for label in now if label in YES]
-    return asked != asks or bool(before and not now)
+    return asked != asks or (not now and (bool(before) or title != title_now))
 
 
 def line(message: Message) -> str:

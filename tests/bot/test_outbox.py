@@ -168,12 +168,12 @@ async def test_an_answered_card_loses_its_buttons_before_anything_else_is_shown(
 
 
 async def test_room_is_left_for_what_was_just_tapped(desk: Desk) -> None:
-    """BR-21: words and progress alone never use the chat's pace up."""
+    """BR-21: progress alone never uses the chat's pace up."""
     desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
     await desk.all_said()
     desk.clock.now += 60
     for number in range(9):
-        await desk.outbox.say(OWNER, Weight.WORDS, line(f"words {number}"))
+        desk.outbox.show(wanted(f"p-{number}", f"step {number}"))
     await desk.due_said()
     desk.outbox.show(Wanted(card="a-1", goal="", chat=OWNER, words=text.said("allowed")))
     assert (desk.lane.next_due(desk.clock.now) or 0) <= 0.55

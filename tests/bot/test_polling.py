@@ -77,11 +77,11 @@ async def test_without_token_key_or_config_it_says_what_to_do(stage: Stage) -> N
 async def test_told_to_stop_it_says_what_it_has_and_ends(stage: Stage) -> None:
     """BR-11: the end does not cut a delivery."""
     await stage.start_bot()
-    for number in range(2):
+    for number in range(3):
         stage.door.note(f"part {number}")
     await stage.phone.wait_for(lambda m: "part 0" in m.text)
     await stage.stop_bot()
-    assert {f"part {n}" for n in range(2)} == {
+    assert {f"part {n}" for n in range(3)} == {
         line for m in stage.phone.from_bot() for line in m.text.split("\n") if "part" in line
     }
 
