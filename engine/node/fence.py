@@ -755,6 +755,29 @@ def kill_marked(run: str, place: str = "") -> int:
     return len(ended)
 
 
+def adopt() -> None:
+    """Have whatever loses its parent below this process become its child, where the kernel can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def end_children() -> None:
+    """End all below this process; after `adopt` also what made a session and emptied its marks."""
+    path = f"/proc/self/task/{os.getpid()}/children"
+    until = time.monotonic() + _KILL_S
+    while time.monotonic() < until:  # what they leave behind becomes our child as they end
+        try:
+            with open(path, encoding="ascii") as file:
+                found = [int(pid) for pid in file.read().split()]
+        except OSError:
+            return
+        if not found:
+            return
+        for pid in found:  # ours until we wait for it: the number cannot change hands
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+
 def _pids() -> list[int]:
     if not os.path.isdir("/proc/self"):
         return []

@@ -437,6 +437,8 @@ class Run:
             env["QUARTERDECK_DESK"] = DESK_INSIDE if probe.fenced else real
             shown["sockets"] = [*shown.get("sockets", ()), (real, DESK_INSIDE)]
         fence.harden()
+        if not probe.fenced:
+            fence.adopt()
         is_agent = spec.get("kind") != "command"
         try:
             self._child = fence.launch(
@@ -618,6 +620,7 @@ class Run:
     def _drain(self) -> None:
         """End what the command left running, and take the last of what was printed."""
         if self._child is not None and not self._child.fenced:
+            fence.end_children()
             fence.kill_marked(self._run, self._place)
         until = time.monotonic() + _DRAIN_S
         while self._sources and (left := until - time.monotonic()) > 0:

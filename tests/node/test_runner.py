@@ -212,6 +212,19 @@ def test_what_the_command_leaves_running_is_ended_with_it(runs: Runs, run: str) 
     assert fence.kill_marked(run) == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a kernel that hands orphans on")
+def test_what_emptied_its_environment_is_ended_with_it_without_a_fence(
+    runs: Runs, run: str
+) -> None:
+    runs.probe = fence.Probe(False, "not asked for")
+    orphaned = "env -i setsid sh -c 'echo $$; echo > told; exec >&- 2>&-; sleep 1000' &"
+    path = shell(runs, run, f"mkfifo told; {orphaned} read _ < told; echo done")
+    assert ended(path)["code"] == 0
+    orphan, done = said(path)
+    assert done == "done"
+    assert not Path(f"/proc/{orphan}").exists()
+
+
 @pytest.mark.parametrize("kind", ["agent", "command"])
 def test_a_program_that_is_not_there_is_said_to_be_missing(runs: Runs, run: str, kind: str) -> None:
     path = start(runs, run, ["no-such-agent", "--version"], kind=kind)
