@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 MAX_LINE: Final = 16 * 1024 * 1024
 READ_AHEAD: Final = 64 * 1024
 CALL_TIMEOUT_S: Final = 10.0
+LOOK_S = 5.0  # how often the engine looks whether its socket is still there
 REDIAL_CAP_S: Final = 5.0
 _UCRED: Final = struct.Struct("3i")
 
@@ -290,19 +291,26 @@ class Server:
         listener = _listen(self._path)
         try:
             async with asyncio.TaskGroup() as group:
-                server = await asyncio.start_unix_server(
-                    lambda reader, writer: group.create_task(self._talk(reader, writer)),
-                    sock=listener,
-                )
-                self.listening.set()
-                try:
-                    # Not serve_forever: from Python 3.12 on, its end waits for all who talk to us.
-                    await asyncio.get_running_loop().create_future()
-                finally:
-                    server.close()
+                while True:
+                    server = await asyncio.start_unix_server(
+                        lambda reader, writer: group.create_task(self._talk(reader, writer)),
+                        sock=listener,
+                    )
+                    self.listening.set()
+                    try:
+                        # Not serve_forever: from Python 3.12 on, its end waits for all who talk to us.
+                        while self._is_there():  # noqa: ASYNC110 - files tell nobody
+                            await asyncio.sleep(LOOK_S)
+                    finally:
+                        server.close()
+                    log.warning("the socket was taken away; made anew at %s", self._path)
+                    listener = _listen(self._path)
         finally:
             self.listening.clear()
             self._path.unlink(missing_ok=True)
+
+    def _is_there(self) -> bool:
+        return self._path.is_socket()
 
     def changed(self, card: AnyCard) -> None:
         """Tell all followers how a card looks now."""

@@ -280,6 +280,19 @@ async def test_the_socket_is_its_owners_alone_and_replaces_a_dead_one(
     assert not path.exists()
 
 
+async def test_a_socket_that_is_taken_away_is_made_anew(
+    path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "LOOK_S", 0.01)
+    async with serving(path, desk):
+        path.unlink()
+        async with asyncio.timeout(10):
+            while not path.is_socket():  # noqa: ASYNC110 - files tell nobody
+                await asyncio.sleep(0.01)
+        async with Client(path) as client:
+            assert await client.call("health") == {"done": "health"}
+
+
 async def test_a_process_of_another_user_is_not_heard(path: Path, desk: Desk) -> None:
     async with serving(path, desk, owner=os.getuid() + 1):
         reader, writer = await asyncio.open_unix_connection(path)
