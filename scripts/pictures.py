@@ -5,7 +5,6 @@ before. Needs Chromium, and pngquant to make the pictures small; Roboto or Inter
 """
 
 import asyncio
-import json
 import shutil
 import subprocess
 import sys
@@ -22,9 +21,7 @@ NAMES = {
     "Ready to push": "ready-to-push",
 }
 SHOWN = "document.querySelectorAll('#messages li').length"
-INTO_VIEW = """[...document.querySelectorAll("#messages li")].filter((one) =>
-    one.innerText.includes(%s)).at(-1).scrollIntoView({ block: "nearest" })"""
-QUIET_S, QUIET_LOOKS = 1.6, 4
+QUIET_S, QUIET_LOOKS = 2.2, 5
 SECOND_WISH = "/new pantry Warn when something runs out this week."
 
 
@@ -46,10 +43,9 @@ class Camera:
         self._folder = folder
 
     async def step(self, card: str) -> None:
-        await self._quiet()
         if card in NAMES:
-            await self._phone.look(INTO_VIEW % json.dumps(card))
             await self.take(NAMES[card])
+        await self._quiet()
 
     async def take(self, name: str) -> None:
         await self._phone.until(
