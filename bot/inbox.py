@@ -24,6 +24,7 @@ from bot import text
 from bot.entities import units
 from bot.gate import Allowed, Ignored, Stranger, admit
 from bot.outbox import BACK_OFF_S, Item, Outbox, Say, Weight, packed
+from engine.api import WentAway
 from engine.errors import Refused, Unavailable
 from stores.cards import CardStore, Entry
 from stores.sealing import seal
@@ -35,6 +36,11 @@ LONG_UNITS = 4000
 JOIN_WITHIN_S = 3
 TAP_WAITS_S = 0.8  # for a line that was written before it
 MOST_LIVES = 3
+MOST_ENDS = 4  # of the engine, over one message
+ENDED_IT = (
+    "The engine ended each time it was asked for this, so it was let go. `quarterdeck doctor` and its "
+    "log say why; the rest goes on."
+)
 STRANGERS_TOLD = 5
 
 
@@ -215,10 +221,17 @@ class Inbox:
 
     async def _act(self, parts: Sequence[Arrived]) -> None:
         """Have one message handled, however long the engine is away; then let it go."""
-        tries = 0
+        tries = ends = 0
         while True:
             try:
                 reply = await self._handle(parts)
+            except WentAway as error:
+                ends += 1
+                log.error("the engine ended over update=%d ends=%d", parts[0].update_id, ends)
+                if ends >= MOST_ENDS:
+                    reply = Reply((Say(words=text.said(ENDED_IT)),))
+                    break
+                await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(ends, 4) - 1])
             except Unavailable as error:
                 tries += 1
                 log.warning("not handled update=%d why=%s", parts[0].update_id, error.sentence)

@@ -228,6 +228,8 @@ class Outbox:
     async def seen(self, card: str, chat: int, message_id: int) -> None:
         """Hear that a card was tapped on this message: a copy we did not know of, perhaps."""
         shown, wanted = self.shown.get(card), self.wanted.get(card)
+        if any(s.message_id == message_id and s.chat == chat for s in self.shown.values()):
+            return  # it is that card's, or another's with a name on it that was made up
         if shown is not None and shown.message_id != message_id:
             await self.say(chat, Weight.ANSWER, Delete(message_id=message_id))
         elif shown is None and wanted is not None:

@@ -68,6 +68,7 @@ LABELS = {
     "forget": "Forget",
     "install": "Install",
     "interrupt": "Interrupt",
+    "leave": "Leave it",
     "move": "Move…",
     "not_this": "Not this",
     "now": "Now",

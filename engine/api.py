@@ -218,6 +218,10 @@ class Answer(Struct, frozen=True, omit_defaults=True):
     unavailable: str = ""
 
 
+class WentAway(Unavailable):
+    """The engine ended with a request under way: by chance, or because of it."""
+
+
 class Gone(Struct, frozen=True):
     """A card that is no more."""
 
@@ -599,7 +603,7 @@ class Client:
             await _write(writer, Request(number, verb, body, cause))
             return await answer
         except ConnectionError as lost:
-            raise Unavailable("The engine went away while it was asked.") from lost
+            raise WentAway("The engine went away while it was asked.") from lost
         finally:
             self._open.pop(number, None)
 
@@ -630,7 +634,7 @@ class Client:
             writer.close()
         for asked in self._open.values():
             if not asked.done():
-                asked.set_exception(Unavailable("The engine went away before it answered."))
+                asked.set_exception(WentAway("The engine went away before it answered."))
 
 
 def _change(line: bytes) -> Change | None:

@@ -744,7 +744,7 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 **common,  # type: ignore[arg-type]
                 text=ask.detail,
                 options=options,
-                buttons=tuple(f"option-{i}" for i in range(len(options))) if is_open else (),
+                buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
 
 

@@ -36,6 +36,7 @@ from engine.rules.events import (
     Answered,
     AnyEvent,
     Asked,
+    AskWithdrawn,
     GoalDropped,
     GoalOpened,
     GoalResumed,
@@ -402,6 +403,10 @@ class Door:
 
     async def _tapped(self, card: AnyCard, verb: str, text: str, cause: str) -> str:
         match card:
+            case ReviewCard() if verb == "ship":
+                called = ShipCalled(review=card.id, ship=await self._id("sh"))
+                await self._loop.post(f"goal/{card.goal}", called, cause)
+                return "Shipping"
             case PermissionCard() | CommandCard() | ApproachCard():
                 return await self._decide(card.id, DECISIONS[verb], text, cause)
             case QuestionCard():
@@ -431,8 +436,6 @@ class Door:
                 return goal, PlanStarted(plan=card.id), "Started"
             case PlanCard(), "discard":
                 return goal, PlanDiscarded(plan=card.id), "Discarded"
-            case ReviewCard(), "ship":
-                return goal, ShipCalled(review=card.id), "Shipping"
             case ReviewCard(), "correct":
                 return goal, ReviewCorrected(review=card.id, text=text), "The lead has it"
             case ReviewCard(), "drop":
@@ -469,6 +472,9 @@ class Door:
 
     async def _where(self, card: WhereCard, verb: str, cause: str) -> str:
         """The owner said where a line goes: settle the ask, then send it there."""
+        if verb == "leave":
+            await self._loop.post(f"ask/{card.id}", AskWithdrawn(why="you left it"), cause)
+            return "Left: nothing was started"
         ask = self._loop.state(f"ask/{card.id}")
         label = _option(card.options, verb)
         value = dict(ask.options).get(label, "") if isinstance(ask, ask_rule.Ask) else ""

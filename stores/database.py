@@ -229,7 +229,7 @@ class Database:
             )
         return (
             f"{name} is damaged ({fault}). Nothing was changed. Move it and its -wal file aside "
-            "and bring back the last backup with `quarterdeck restore`."
+            "and put back the copy you made last."
         )
 
 

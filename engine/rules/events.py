@@ -248,9 +248,10 @@ class ReviewCorrected(Event, frozen=True):
 
 
 class ShipCalled(Event, frozen=True):
-    """Request."""
+    """Request; `ship` is the id of the card that follows, new for each press."""
 
     review: str
+    ship: str = ""
 
 
 class GoalDropped(Event, frozen=True):

@@ -66,8 +66,8 @@ def of_review(now: Goal, event: ReviewPut | ReviewJudged | ReviewCorrected | Shi
             raise Refused("Its check failed, so it cannot ship: Correct… or Drop.")
         case ShipCalled() if review.head != now.head:
             raise Refused("More has landed since this review: its lead puts the whole again.")
-        case _:
-            return _ship(now, event.at)
+        case ShipCalled(ship=ship):
+            return _ship(now, ship or review.ship, event.at)
 
 
 def _review_already(now: Goal, review_id: str) -> str:
@@ -140,10 +140,10 @@ def hand_back(now: Goal, review: Review) -> Step:
     return back, (to_lead(now, news.review_red(review.verdict)),)
 
 
-def _ship(now: Goal, at: float) -> Step:
+def _ship(now: Goal, ship: str, at: float) -> Step:
     review = replace(now.review, stage=ReviewStage.SHIPPING, decided_at=at)
     opened = ShipOpened(
-        ship=review.ship,
+        ship=ship,
         review=review.id,
         project=now.project,
         base=now.base,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import stores.database
+from engine.api import Client, WentAway
 from tests.bot.stage import Stage, permission, session
 
 NEVER = 10**6
@@ -208,6 +209,26 @@ async def test_an_update_that_ends_us_time_and_again_is_given_up(stage: Stage) -
     told = await stage.phone.wait_for(lambda m: "could not be done" in m.text)
     assert told.silent
     assert stage.door.asked == []
+
+
+async def test_a_line_the_engine_ends_over_each_time_is_let_go_with_a_sentence(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that ends the engine must not be put to it for ever; what comes after is done."""
+    asked = Client.call
+
+    async def call(self: Client, verb: str, /, cause: str = "", **args: object) -> object:
+        if args.get("text") == "poison":
+            raise WentAway("The engine went away before it answered.")
+        return await asked(self, verb, cause, **args)
+
+    monkeypatch.setattr(Client, "call", call)
+    monkeypatch.setattr("bot.inbox.BACK_OFF_S", (0.0, 0.0, 0.0, 0.0))
+    await stage.start_bot()
+    stage.phone.send("poison")
+    await stage.phone.wait_for(lambda m: m.text.startswith("The engine ended each time"))
+    stage.phone.send("line 2")
+    assert [args["text"] for _, args in await stage.asked()] == ["line 2"]
 
 
 async def test_only_the_engine_can_open_what_waits_in_the_inbox(stage: Stage) -> None:

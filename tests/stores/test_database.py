@@ -162,7 +162,7 @@ async def test_a_file_that_is_no_database_is_refused_with_what_to_do(tmp_path: P
     path = tmp_path / "engine.sqlite3"
     path.write_bytes(b"this is no database, whatever its name says. " * 100)
     before = path.read_bytes()
-    with pytest.raises(Unusable, match=r"engine\.sqlite3 is damaged .*quarterdeck restore"):
+    with pytest.raises(Unusable, match=r"engine\.sqlite3 is damaged .*put back the copy"):
         await Database(path, "ledger").open()
     assert path.read_bytes() == before
 
