@@ -566,7 +566,8 @@ def _ship_steps(goal: Goal, ship: Ship, remote: str) -> tuple[Step, ...]:
     texts.append(f"check on {ship.commit[:7]}" if ship.check and ship.commit else "check")
     if not ship.check:
         texts[2] = "no check to run"
-    texts.append("push")
+    own = f"{ship.beside} commit{'' if ship.beside == 1 else 's'} of yours"
+    texts.append(f"push, with {own} that {remote} never had" if ship.beside else "push")
     states = []
     for index in range(4):
         if index <= place - 1 or index == 0:

@@ -289,10 +289,17 @@ class Performer:
         event = ShipTaken(
             remote_head=taken.remote_head,
             commit=taken.commit,
+            beside=await self._beside(effect, taken.remote_head),
             moved=taken.moved,
             failure=failure,
         )
         return [(f"ship/{effect.goal}", event)]
+
+    async def _beside(self, effect: TakeRemote, remote_head: str) -> int:
+        """Count the owner's own commits that a push would take along, below the goal's base."""
+        if not remote_head:
+            return 0
+        return (await self._hub.stats(effect.project, remote_head, effect.base_commit)).commits
 
     async def _push(self, effect: Push) -> Events:
         project = self._project(effect.project)

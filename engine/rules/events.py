@@ -354,6 +354,7 @@ class ShipTaken(Event, frozen=True):
 
     remote_head: str
     commit: str  # what would be pushed
+    beside: int = 0  # commits of the owner's own that go along: the remote never had them
     moved: bool = False
     failure: str = ""
 

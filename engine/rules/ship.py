@@ -63,6 +63,7 @@ class Ship(Struct, frozen=True, tag=True, kw_only=True):
     stage: Stage = Stage.CANCELLED
     commit: str = ""  # what would be pushed
     expected: str = ""  # the remote's head it was checked against
+    beside: int = 0  # commits of the owner's own that go along
     moved: bool = False
     rounds: int = 0
     summary: str = ""  # of the check
@@ -160,7 +161,11 @@ def _taken(now: Ship, event: ShipTaken) -> Result:
     if event.failure:
         return _back(now, event.failure)
     taken = replace(
-        now, commit=event.commit, expected=event.remote_head, moved=now.moved or event.moved
+        now,
+        commit=event.commit,
+        expected=event.remote_head,
+        beside=event.beside,
+        moved=now.moved or event.moved,
     )
     if not now.check:
         return replace(taken, stage=Stage.READY, summary="the project has no check"), ()

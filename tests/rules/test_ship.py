@@ -139,3 +139,9 @@ def test_a_cancelled_ship_lets_a_newer_review_ship() -> None:
 def test_without_a_check_it_is_ready_once_the_remote_was_read() -> None:
     ship, _ = after(replace(OPENED, check=""), ShipProceeded(), TAKEN)
     assert (ship.stage, ship.summary) == (Stage.READY, "the project has no check")
+
+
+def test_commits_of_the_owners_own_that_go_along_are_kept_for_the_card() -> None:
+    """What was reviewed is not all that leaves when the base was never pushed."""
+    ship, _ = after(OPENED, ShipProceeded(), replace(TAKEN, beside=2), CHECKED)
+    assert (ship.stage, ship.beside) == (Stage.READY, 2)
