@@ -28,7 +28,7 @@ from engine.rules.plan import Piece
 from engine.rules.project import Project
 from engine.rules.session import Session
 from engine.rules.ship import Ship
-from engine.rules.words import AskKind, TurnError
+from engine.rules.words import AskKind, Decision, TurnError
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -174,10 +174,10 @@ GOAL_WORDS = {
 def _stage_word(world: World, goal: Goal) -> str:
     if goal.stage is None:
         return ""
-    if goal.failure and goal.live:
-        return "waits for you"
     if goal.held and goal.live:
         return "stopped"
+    if goal.failure and goal.live:
+        return "waits for you"
     if _open_asks(world, goal) or _decision_waits(world, goal):
         return "waits for you"
     if any(wait.what == YOUR_LINE for wait in _lead_waits(world, goal, _lead(world, goal))):
@@ -652,8 +652,9 @@ def _failure_card(goal: Goal) -> FailureCard:
         at=goal.failed_at,
         what=what,
         why=f"{goal.failure}\n{_sign_in(goal)}" if signed_out else goal.failure,
-        buttons=("retry", "stop"),
-        asks=True,
+        buttons=() if goal.held else ("retry", "stop"),
+        asks=not goal.held,
+        decided="Stopped by you: Resume goes on" if goal.held else "",
     )
 
 
@@ -687,6 +688,8 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
         decided = ask_rule.already(ask) if not is_open else ""
         decided = decided.removeprefix("Already ").removesuffix(".")
         decided = decided[:1].upper() + decided[1:]
+    if ask.command is not None and ask.decision is Decision.DENY:
+        decided = "Not this: it never runs, and the work goes on without it"
     session = _state(world, ask.teller, Session)
     machine = session.machine if session else "here"
     fenced, _ = _fence(world, machine)

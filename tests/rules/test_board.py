@@ -120,7 +120,8 @@ def test_each_decision_has_one_card_of_its_own_and_earlier_ones_show_their_resul
     assert cards["a-1"].buttons == ("allow", "deny")
     command = cards["a-90"]
     assert isinstance(command, CommandCard)
-    assert (command.buttons, command.decided) == ((), "Denied by you")
+    assert command.buttons == ()
+    assert command.decided.startswith("Not this: it never runs")
 
 
 def test_every_open_ask_is_a_row_of_its_own() -> None:
