@@ -12,7 +12,7 @@ holds nobody up; notes are read again from the ledger, so none is missed.
 
 The cause makes a repeat harmless: who got no answer asks again with the same one.
 
-Only a process of our own user is heard. Neighbours: door.py does what is asked, bot/ and cli.py ask.
+Only a process of our own user is heard. Neighbours: door.py and requests/ do what is asked, bot/ and cli.py ask.
 """
 
 from __future__ import annotations

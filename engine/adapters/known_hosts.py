@@ -1,7 +1,7 @@
 """The host keys the owner accepted: one line a machine, its name and its key.
 
 Ours alone: what ~/.ssh/known_hosts trusts, an agent or a careless script may have written. Neighbours:
-ssh.py speaks to no machine that shows another key, engine/door.py has the owner accept one.
+ssh.py speaks to no machine that shows another key, engine/requests/machines.py has the owner accept one.
 """
 
 from __future__ import annotations

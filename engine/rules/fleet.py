@@ -3,7 +3,7 @@
 A session asks for a place (`SlotWanted`), is told where it runs and why (`Placed`) or why it waits
 (`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine: on
 the one it names, else where fewest agents run of those that are up and have its agent. Runs of an
-account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks; engine/door.py
+account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks; engine/requests/
 adds accounts and machines.
 """
 

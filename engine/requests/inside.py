@@ -1,0 +1,108 @@
+"""What every request works with: the loop, the stores, the adapters, and what is looked up often.
+
+The base of the classes beside it. Neighbour: engine/door.py, which is all of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from engine import board
+from engine.adapters.hub import Hub
+from engine.adapters.machines import Machine
+from engine.errors import Refused
+from engine.loop import Loop
+from engine.paths import Home
+from engine.rules.fleet import Fleet
+from engine.rules.goal_state import Goal
+from engine.rules.project import Project
+from engine.rules.words import Account
+from engine.views import AnyCard, OwnerView
+from stores.ledger import Ledger
+from stores.vault import Opener, Vault
+
+MakeSsh = Callable[[str, str, Callable[[], Sequence[str]]], Machine]  # name, address, host keys
+
+
+class Shown(Protocol):
+    """Where changed cards are told (engine/api.py's Server)."""
+
+    def changed(self, card: AnyCard) -> None: ...
+
+    def gone(self, card: str) -> None: ...
+
+    def owner_changed(self, owner: OwnerView) -> None: ...
+
+    def noted(self) -> None: ...
+
+
+class Inside:
+    """What the owner's requests share."""
+
+    def __init__(
+        self,
+        home: Home,
+        loop: Loop,
+        ledger: Ledger,
+        hub: Hub,
+        vault: Vault | None,
+        opener: Opener | None,
+        *,
+        doing: Callable[[str], str] = lambda _run: "",
+        heartbeat: Callable[[], str] = lambda: "",
+        machines: Mapping[str, Machine] | None = None,
+        ssh: MakeSsh | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._home = home
+        self._loop = loop
+        self._ledger = ledger
+        self._hub = hub
+        self._vault = vault
+        self._opener = opener
+        self._doing = doing
+        self._heartbeat = heartbeat
+        self._reached = machines if machines is not None else {}
+        self._ssh = ssh
+        self._clock = clock
+        self._cards: dict[str, AnyCard] = {}
+        self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
+        self._streams: dict[str, set[str]] = {}  # a goal's streams
+        self._machines: object = None  # as the fleet had them when cards were last made
+        self._rests: object = None  # likewise
+        self._shown: Shown | None = None
+
+    def world(self) -> board.World:
+        return self._loop.world()
+
+    def _projects(self) -> dict[str, Project]:
+        return {
+            project.name: project
+            for project in self._loop.states("project").values()
+            if isinstance(project, Project) and project.known
+        }
+
+    def _fleet(self) -> Fleet:
+        fleet = self._loop.state("fleet")
+        return fleet if isinstance(fleet, Fleet) else Fleet()
+
+    def _default_account(self) -> Account:
+        accounts = self._fleet().accounts
+        if not accounts:
+            raise Refused(
+                "No account yet, so no agent can run. On the box: quarterdeck account add main "
+                "--agent claude --secret-env CLAUDE_CODE_OAUTH_TOKEN"
+            )
+        return accounts[0]
+
+    def _goal(self, goal_id: str) -> Goal:
+        goal = self._loop.state(f"goal/{goal_id}")
+        if not isinstance(goal, Goal):
+            raise Refused(f"There is no goal {goal_id}. /status shows them.")
+        return goal
+
+    async def _id(self, kind: str) -> str:
+        (number,) = await self._ledger.take(kind)
+        return f"{kind}-{number}"

@@ -1,0 +1,66 @@
+"""Repositories the owner gives us.
+
+Neighbours: adapters/hub.py looks at what is added, rules/project.py decides.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from engine import board
+from engine.errors import Refused, Unavailable
+from engine.requests.inside import Inside
+from engine.rules.events import ProjectAdded, ProjectRemoved
+from engine.views import ProjectView
+
+PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+
+
+class Projects(Inside):
+    """Requests about projects."""
+
+    async def projects(self) -> tuple[ProjectView, ...]:
+        return tuple(
+            ProjectView(
+                name=project.name,
+                source=project.source,
+                base=project.base,
+                push=project.push_url or f"branch quarterdeck/<goal> in {project.source}",
+                commands=(
+                    *(f"{c.kind}: {c.text} (allowed)" for c in project.allowed),
+                    *(f"{c.kind}: {c.text} (not this)" for c in project.refused),
+                ),
+            )
+            for project in sorted(self._projects().values(), key=lambda found: found.name)
+        )
+
+    async def add_project(
+        self, name: str, source: str, base: str = "", cause: str = ""
+    ) -> dict[str, Any]:
+        """Take a repository in: {"name", "base", "push", "notes"}."""
+        if not PROJECT.fullmatch(name):
+            raise Refused(
+                f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
+                "at most 40, a letter or digit first."
+            )
+        try:
+            found = await self._hub.inspect(source, base or None)
+        except Unavailable as away:  # asked for ever, a mistyped address would hold up the chat
+            raise Refused(f"{away.sentence}\nNothing was added.") from away
+        added = ProjectAdded(source=found.source, push_url=found.push_url, base=found.base)
+        await self._loop.post(f"project/{name}", added, cause)
+        notes = list(found.notes)
+        try:
+            await self._hub.bring(name, found.source, found.base)
+        except Unavailable as away:  # a goal brings it again before it begins
+            notes.append(f"{away.sentence} It is read again with its first goal.")
+        push = found.push_url or f"branch quarterdeck/<goal> in {found.source}"
+        return {"name": name, "base": found.base, "push": push, "notes": notes}
+
+    async def remove_project(self, name: str, cause: str = "") -> str:
+        live = [g.title for g in board.goals(self.world()) if g.live and g.project == name]
+        if live:
+            raise Refused(f"Project {name} has goals that are not over: {', '.join(live)}.")
+        await self._loop.post(f"project/{name}", ProjectRemoved(), cause)
+        return "Its repository was not touched."

@@ -1,0 +1,222 @@
+"""Buttons, and lines written to a card: judged by what was on the phone.
+
+Neighbours: goals.py, for lines that belong to no card; engine/board.py, which made the cards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from engine import board
+from engine.errors import Refused
+from engine.requests.goals import Goals
+from engine.rules import ask as ask_rule
+from engine.rules.events import (
+    AccountFreed,
+    Answered,
+    AnyEvent,
+    AskWithdrawn,
+    GoalDropped,
+    GoalResumed,
+    GoalStopped,
+    PieceRetried,
+    PieceStopped,
+    PlanDiscarded,
+    PlanStarted,
+    ReviewCorrected,
+    ShipCalled,
+    ShipCancelled,
+    ShipProceeded,
+    ShipPushed,
+    TurnInterrupted,
+)
+from engine.rules.words import Decision
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    CommandCard,
+    Document,
+    FailureCard,
+    PermissionCard,
+    PlanCard,
+    QuestionCard,
+    ReviewCard,
+    SessionCard,
+    ShipCard,
+    WhereCard,
+    WorkerCard,
+)
+
+CHANGED = "This card changed since it was shown. Look at it again."
+GONE = "That card is not there any more. /status shows what waits."
+
+DECISIONS = {
+    "allow": Decision.ALLOW,
+    "deny": Decision.DENY,
+    "not_this": Decision.DENY,
+    "approve": Decision.APPROVE,
+    "send_back": Decision.SEND_BACK,
+    "answer": Decision.ANSWER,
+}
+
+
+class Taps(Goals):
+    """Requests about cards."""
+
+    async def hear(
+        self, text: str, goal: str = "", card: str = "", by: str = "owner", cause: str = ""
+    ) -> dict[str, str]:
+        """A line of the owner: an answer, to the session a card is about, to a lead, or a new goal."""
+        if not text.strip():
+            raise Refused("That line is empty.")
+        shown = self._cards.get(card)
+        if isinstance(shown, WorkerCard):
+            return await self._to_worker(shown, text, cause)
+        if isinstance(shown, QuestionCard) and "answer" in shown.buttons:
+            # A line for after the turn would wait for the turn that waits for this very answer.
+            return {"goal": shown.goal, "verdict": await self._tapped(shown, "answer", text, cause)}
+        if shown is not None and shown.goal:
+            asked = self._loop.state(f"ask/{shown.id}")
+            if isinstance(asked, ask_rule.Ask) and asked.teller.startswith("session/"):
+                return await self._to_session(asked.teller.partition("/")[2], text, cause)
+            goal = shown.goal
+        if goal:
+            return await self._to_lead(goal, text, cause)
+        live = [found for found in board.goals(self.world()) if found.live]
+        if not live:
+            return await self.new_goal("", text, by, cause)
+        options = [(f"New goal in {name}", f"project:{name}") for name in sorted(self._projects())]
+        options += [(f"To: {found.title}", f"goal:{found.id}") for found in live]
+        return await self._ask_where(text, tuple(options), cause)
+
+    async def tap(
+        self, card: str, revision: str, verb: str, text: str = "", cause: str = ""
+    ) -> dict[str, str]:
+        """Do what a button says, if the card still is what was shown: {"verdict": words}."""
+        shown = self._cards.get(card)
+        if shown is None:
+            raise Refused(GONE)
+        if verb not in shown.buttons:
+            if shown.decided:
+                raise Refused(f"{shown.decided}{_at(shown.decided_at)}.")
+            raise Refused(CHANGED)
+        if revision != shown.revision:
+            raise Refused(CHANGED)
+        verdict = await self._tapped(shown, verb, text, cause)
+        return {"verdict": verdict}
+
+    async def _tapped(self, card: AnyCard, verb: str, text: str, cause: str) -> str:
+        match card:
+            case ReviewCard() if verb == "ship":
+                called = ShipCalled(review=card.id, ship=await self._id("sh"))
+                await self._loop.post(f"goal/{card.goal}", called, cause)
+                return "Shipping"
+            case PermissionCard() | CommandCard() | ApproachCard():
+                return await self._decide(card.id, DECISIONS[verb], text, cause)
+            case QuestionCard():
+                answer = _option(card.questions[len(card.answers)].options, verb) or text
+                event = Answered(decision=Decision.ANSWER, text=answer, index=len(card.answers))
+                await self._loop.post(f"ask/{card.id}", event, cause)
+                return f"Answered: {answer}"[:190]
+            case WhereCard():
+                return await self._where(card, verb, cause)
+            case _:
+                stream, said, verdict = self._event(card, verb, text)
+                await self._loop.post(stream, said, cause)
+                return verdict
+
+    async def _decide(self, ask: str, decision: Decision, text: str, cause: str) -> str:
+        await self._loop.post(f"ask/{ask}", Answered(decision=decision, text=text), cause)
+        return ask_rule.SAID[decision]
+
+    def _event(self, card: AnyCard, verb: str, text: str) -> tuple[str, AnyEvent, str]:
+        """The event a button is, its stream, and what the owner is told."""
+        goal = f"goal/{card.goal}"
+        ship = f"ship/{card.goal}"
+        match card, verb:
+            case FailureCard(goal=""), "retry":
+                return "fleet", AccountFreed(name=board.account_of(card)), "Goes on"
+            case PlanCard(), "start":
+                return goal, PlanStarted(plan=card.id), "Started"
+            case PlanCard(), "discard":
+                return goal, PlanDiscarded(plan=card.id), "Discarded"
+            case ReviewCard(), "correct":
+                return goal, ReviewCorrected(review=card.id, text=text), "The lead has it"
+            case ReviewCard(), "drop":
+                return goal, GoalDropped(), "Dropped"
+            case ShipCard(), "proceed":
+                return ship, ShipProceeded(), "On its way"
+            case ShipCard(), "push":
+                return ship, ShipPushed(), "Pushing"
+            case ShipCard(), "cancel":
+                return ship, ShipCancelled(), "Cancelled: nothing was pushed"
+            case SessionCard(), "interrupt":
+                lead = self._goal(card.goal).session
+                return f"session/{lead}", TurnInterrupted(), "Interrupted"
+            case SessionCard(), "drop":
+                return goal, GoalDropped(), "Dropped"
+            case ((SessionCard() | FailureCard()), "stop"):
+                return goal, GoalStopped(), "Stopped"
+            case ((SessionCard() | FailureCard()), ("resume" | "retry")):
+                return goal, GoalResumed(), "Goes on"
+            case WorkerCard(), "interrupt":
+                return f"session/{self._worker(card)}", TurnInterrupted(), "Interrupted"
+            case WorkerCard(), "stop":
+                return goal, PieceStopped(piece=card.id), "Stopped"
+            case WorkerCard(), "retry":
+                return goal, PieceRetried(piece=card.id), "Tried again"
+            case _:
+                raise Refused(CHANGED)
+
+    def _worker(self, card: WorkerCard) -> str:
+        piece = self._goal(card.goal).piece(card.id)
+        if piece is None:
+            raise Refused(GONE)
+        return piece.session
+
+    async def _where(self, card: WhereCard, verb: str, cause: str) -> str:
+        """The owner said where a line goes: settle the ask, then send it there."""
+        if verb == "leave":
+            await self._loop.post(f"ask/{card.id}", AskWithdrawn(why="you left it"), cause)
+            return "Left: nothing was started"
+        ask = self._loop.state(f"ask/{card.id}")
+        label = _option(card.options, verb)
+        value = dict(ask.options).get(label, "") if isinstance(ask, ask_rule.Ask) else ""
+        kind, _, name = value.partition(":")
+        if kind == "project":
+            result = await self._open_goal(name, card.text, f"{cause}.where")
+        else:
+            result = await self._to_lead(name, card.text, f"{cause}.where")
+        await self._loop.post(
+            f"ask/{card.id}", Answered(decision=Decision.ANSWER, text=label), cause
+        )
+        return result["verdict"]
+
+    async def document(self, card: str, what: str) -> Document:
+        """A text too long for a card: "diff" of a review, "report" of a worker, "said"."""
+        shown = self._cards.get(card)
+        match shown, what:
+            case ReviewCard(), "diff":
+                goal = self._goal(shown.goal)
+                head = goal.review.head or goal.head
+                text = await self._hub.diff(goal.project, goal.base_commit, head)
+                stats = f"{shown.commits} commits · {shown.files} files"
+                return Document(
+                    name=f"{goal.id}.diff", text=text or "No difference.", caption=stats
+                )
+            case WorkerCard(), _:
+                text = "\n\n".join(part for part in (shown.said, shown.report) if part)
+                return Document(name=f"{shown.id}.md", text=text or "Nothing said yet.")
+            case _:
+                raise Refused(GONE)
+
+
+def _option(options: Sequence[str], verb: str) -> str:
+    """The option a button `option-2` stands for; "" if it is no such button."""
+    _, _, index = verb.partition("option-")
+    return options[int(index)] if index.isdigit() and int(index) < len(options) else ""
+
+
+def _at(when: float) -> str:
+    return time.strftime(" at %H:%M", time.localtime(when)) if when else ""
