@@ -18,7 +18,7 @@ from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
-from engine.rules import session as session_rule
+from engine.rules import session_state
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
 from engine.rules.fleet import Fleet
@@ -26,7 +26,7 @@ from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.plan import Piece
 from engine.rules.project import Project
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.rules.ship import Ship
 from engine.rules.words import AskKind, Decision, TurnError
 from engine.views import (
@@ -157,7 +157,7 @@ def everything(world: World, doing: Doing) -> list[AnyCard]:
 
 def _lead(world: World, goal: Goal) -> Session | None:
     lead = _state(world, f"session/{goal.session}", Session)
-    return lead if lead and lead.stage is not session_rule.Stage.NEW else None
+    return lead if lead and lead.stage is not session_state.Stage.NEW else None
 
 
 GOAL_WORDS = {
@@ -216,19 +216,19 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
     if session is None:
         return ()
     match session.stage:
-        case session_rule.Stage.WANTING:
+        case session_state.Stage.WANTING:
             where = session.where or "asking for one"
             return (Wait("a place to run", where, session.waits_until),)
-        case session_rule.Stage.PARKED:
+        case session_state.Stage.PARKED:
             account = f"account {session.account.name}"
             return (Wait("its plan's usage limit", account, session.parked_until),)
-        case session_rule.Stage.HELD if not session.final:
+        case session_state.Stage.HELD if not session.final:
             return (Wait("/resume", session.why),)
-        case session_rule.Stage.FAILED:
+        case session_state.Stage.FAILED:
             return (Wait("you", session.why),)
-        case session_rule.Stage.IDLE if session.asks:
+        case session_state.Stage.IDLE if session.asks:
             return (Wait("your answer", "it asked and ended its turn"),)
-        case session_rule.Stage.IDLE if session.wakes and not session.queue:
+        case session_state.Stage.IDLE if session.wakes and not session.queue:
             first = min(session.wakes, key=lambda wake: wake.due_at)
             return (Wait("a time of its own choice", first.why, first.due_at),)
         case _:
@@ -242,7 +242,7 @@ def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, .
         return waits
     if goal.held:
         return (Wait("/resume", "stopped by you"),)
-    resting = lead is not None and lead.stage is session_rule.Stage.IDLE and not lead.queue
+    resting = lead is not None and lead.stage is session_state.Stage.IDLE and not lead.queue
     under_way = plan_rule.ready(goal.pieces) or any(
         piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
         for piece in goal.pieces
@@ -281,13 +281,13 @@ def _session_doing(session: Session | None, doing: Doing) -> str:
     if session is None:
         return ""
     match session.stage:
-        case session_rule.Stage.STARTING:
+        case session_state.Stage.STARTING:
             return "starting"
-        case session_rule.Stage.RUNNING:
+        case session_state.Stage.RUNNING:
             return doing(session.run) or "working"
-        case session_rule.Stage.CLOSING:
+        case session_state.Stage.CLOSING:
             return "ending its turn"
-        case session_rule.Stage.IDLE if session.queue:
+        case session_state.Stage.IDLE if session.queue:
             return "news is gathered for it"
         case _:
             return ""
@@ -333,7 +333,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     fenced, fence = _fence(world, lead.machine if lead else "here")
     buttons: list[str] = []
     if goal.live:
-        if lead and lead.stage is session_rule.Stage.RUNNING:
+        if lead and lead.stage is session_state.Stage.RUNNING:
             buttons.append("interrupt")
         buttons += ["resume", "drop"] if goal.held else ["stop"]
     decided = ""
@@ -449,10 +449,10 @@ def _worker_waits(
     under_way = piece.stage in UNDER_WAY or (session is not None and session.live)
     if under_way and (waits := _machine_waits(world, session)):
         return waits
-    stage = session.stage if session else session_rule.Stage.NEW
-    if piece.stage is plan_rule.Stage.WORKING and stage is session_rule.Stage.FAILED:
+    stage = session.stage if session else session_state.Stage.NEW
+    if piece.stage is plan_rule.Stage.WORKING and stage is session_state.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)
-    if piece.stage is plan_rule.Stage.PAUSED and stage is session_rule.Stage.IDLE:
+    if piece.stage is plan_rule.Stage.PAUSED and stage is session_state.Stage.IDLE:
         return (Wait("you", "interrupted: Retry, or write to it"),)
     return _session_waits(session)
 
@@ -462,7 +462,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
     failed = piece.stage is plan_rule.Stage.FAILED and goal.live
     buttons: list[str] = []
     if goal.live and not goal.held:
-        if session and session.stage is session_rule.Stage.RUNNING and not session.stopping:
+        if session and session.stage is session_state.Stage.RUNNING and not session.stopping:
             buttons.append("interrupt")
         if piece.stage in (plan_rule.Stage.FAILED, plan_rule.Stage.PAUSED):
             buttons.append("retry")

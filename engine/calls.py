@@ -38,7 +38,7 @@ from engine.rules.events import (
 )
 from engine.rules.goal_state import Goal
 from engine.rules.owner import Owner
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
 from stores.ledger import Ledger
 

@@ -25,19 +25,19 @@ from engine.requests.inside import Shown
 from engine.requests.machines import Machines
 from engine.requests.projects import Projects
 from engine.requests.taps import Taps
-from engine.rules import session as session_rule
+from engine.rules import asking, turn_ends
 from engine.rules.events import SettingChanged
 from engine.rules.goal_state import Goal
 from engine.rules.owner import OFF, Owner
 from engine.rules.plan import MAX_ATTEMPTS
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.views import AnyCard, Board, Note, OwnerView, Row
 
 # As /health tells them.
 PATIENCE = {
     "a check": f"{CHECK_LIMIT_S / 60:.0f} min",
-    "a turn held for your answer": f"{session_rule.HOLD_S / 60:.0f} min",
-    "a silent turn": f"{session_rule.QUIET_S / 60:.0f} min",
+    "a turn held for your answer": f"{asking.HOLD_S / 60:.0f} min",
+    "a silent turn": f"{turn_ends.QUIET_S / 60:.0f} min",
     "attempts of a piece": str(MAX_ATTEMPTS),
 }
 

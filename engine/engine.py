@@ -40,6 +40,7 @@ from engine.rules import ask, fleet, goal, landing, owner, project, session, shi
 from engine.rules.events import EngineAway, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
+from engine.rules.session_state import Session
 from engine.rules.words import HERE
 from stores.database import Database
 from stores.ledger import Ledger
@@ -57,7 +58,7 @@ RULES = {
     "owner": Rule("owner", owner.begin, owner.decide, owner.Owner),
     "landing": Rule("landing", landing.begin, landing.decide, landing.Landing),
     "project": Rule("project", project.begin, project.decide, project.Project),
-    "session": Rule("session", session.begin, session.decide, session.Session),
+    "session": Rule("session", session.begin, session.decide, Session),
     "ship": Rule("ship", ship.begin, ship.decide, ship.Ship),
 }
 
@@ -98,7 +99,7 @@ class Engine:
         self.server: Server
         self.retention: Retention
         self.alive: Alive
-        self._at_start: list[session.Session] = []  # whose turn was under way
+        self._at_start: list[Session] = []  # whose turn was under way
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
@@ -150,7 +151,7 @@ class Engine:
             self._at_start = [
                 found
                 for found in self.loop.states("session").values()
-                if isinstance(found, session.Session) and found.live
+                if isinstance(found, Session) and found.live
             ]
             await self.runs.open()
             try:
@@ -223,7 +224,7 @@ class Engine:
         )
         await self.loop.post("owner", away, f"away:{since:.0f}")
 
-    async def _was_cut_off(self, found: session.Session) -> bool:
+    async def _was_cut_off(self, found: Session) -> bool:
         machine = self._reached.get(found.machine)
         if machine is None:
             return False

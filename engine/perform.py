@@ -19,8 +19,7 @@ from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Followed, Runs
 from engine.board import World
 from engine.errors import Refused, Unavailable
-from engine.rules import landing, names, ship
-from engine.rules import session as session_rule
+from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
     AnswerRun,
     AnyEffect,
@@ -60,7 +59,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
 from engine.rules.project import Project
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.rules.ship import Ship
 from engine.rules.words import HERE, CheckVerdict, Collected
 
@@ -379,7 +378,7 @@ class Performer:
 
 def _starts(session: Session) -> bool:
     """Say whether a turn may still begin, since its stop was not heard yet."""
-    return session.stage is session_rule.Stage.WANTING and not session.final
+    return session.stage is session_state.Stage.WANTING and not session.final
 
 
 def machine_of(world: World, session_id: str) -> str:

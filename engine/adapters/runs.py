@@ -49,7 +49,7 @@ from engine.rules.events import (
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
-from engine.rules.session import Session, Stage
+from engine.rules.session_state import Session, Stage
 from engine.rules.words import HERE, Account, AskKind, CheckVerdict, Role, TurnError
 from stores.ledger import Ledger
 

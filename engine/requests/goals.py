@@ -9,7 +9,7 @@ from __future__ import annotations
 from engine import board
 from engine.errors import Refused
 from engine.requests.inside import Inside
-from engine.rules import session as session_rule
+from engine.rules import session_state
 from engine.rules.events import (
     AnyEvent,
     Asked,
@@ -20,7 +20,7 @@ from engine.rules.events import (
     LinesLeft,
     Prompted,
 )
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.rules.words import AskKind
 from engine.views import WorkerCard
 
@@ -96,7 +96,7 @@ class Goals(Inside):
 
     async def _to_session(self, session_id: str, text: str, cause: str) -> dict[str, str]:
         session = self._loop.state(f"session/{session_id}")
-        busy = isinstance(session, Session) and session.stage is not session_rule.Stage.IDLE
+        busy = isinstance(session, Session) and session.stage is not session_state.Stage.IDLE
         await self._loop.post(f"session/{session_id}", Prompted(text=text, source="owner"), cause)
         goal = session.goal if isinstance(session, Session) else ""
         return {"goal": goal, "verdict": "after this turn" if busy else "on it"}

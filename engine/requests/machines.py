@@ -13,7 +13,7 @@ from engine.adapters import known_hosts
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules.events import MachineAdded, MachineRemoved
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 
 MACHINE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_RUNS = 100

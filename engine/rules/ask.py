@@ -3,7 +3,7 @@
     OPEN -> ANSWERED | WITHDRAWN        (parked: still open, but no run is held for it any more)
 
 The first answer counts; a later one is refused with what was decided. Pure. The streams that raise
-asks are session.py (permissions, questions, approaches) and project.py (check, setup).
+asks are asking.py (permissions, questions, approaches) and project.py (check, setup).
 """
 
 from __future__ import annotations

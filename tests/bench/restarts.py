@@ -22,8 +22,8 @@ from engine.engine import RULES
 from engine.loop import Loop
 from engine.rules.effects import AnyEffect, ReadBase, StartRun
 from engine.rules.events import AnyEvent, BaseRead, GoalOpened, Placed, RunStarted, SlotFreed
-from engine.rules.session import Session
-from engine.rules.session import Stage as At
+from engine.rules.session_state import Session
+from engine.rules.session_state import Stage as At
 from engine.rules.words import Account
 from stores.database import Database
 from stores.ledger import Ledger

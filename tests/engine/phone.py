@@ -24,7 +24,7 @@ from engine.door import Door
 from engine.engine import Engine
 from engine.paths import Home
 from engine.rules.goal_state import Goal
-from engine.rules.session import Session, Stage
+from engine.rules.session_state import Session, Stage
 from engine.views import (
     AnyCard,
     Card,

@@ -34,7 +34,7 @@ from engine.errors import Refused
 from engine.loop import EngineLock
 from engine.node import folder as run_folder
 from engine.paths import Home
-from engine.rules import ask, goal_state, plan, session, ship
+from engine.rules import ask, goal_state, plan, session_state, ship
 from engine.rules.effects import AnyEffect, Tell, Watch
 from engine.rules.events import Answered, AnyEvent, PieceLanded
 from engine.views import (
@@ -302,7 +302,7 @@ def is_over(states: Mapping[str, object]) -> bool:
         and all(
             state.final and not state.live
             for state in states.values()
-            if isinstance(state, session.Session)
+            if isinstance(state, session_state.Session)
         )
     )
 
@@ -362,7 +362,7 @@ def _judge_states(world: World) -> None:
     assert goal.corrected == 1
     for stream, state in states.items():
         match state:
-            case session.Session():
+            case session_state.Session():
                 assert (state.final, state.live, state.queue) == (True, False, ()), stream
                 assert state.asks == (), stream
             case ask.Ask():

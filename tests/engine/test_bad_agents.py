@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from engine.adapters.machines import Local
-from engine.rules import session as session_rule
+from engine.rules import session, session_state, turn_ends
 from engine.views import (
     Card,
     FailureCard,
@@ -227,7 +227,7 @@ async def test_an_agent_that_falls_silent_is_ended_and_told_so_in_its_next_turn(
         lead_id = phone.state(goal).session
         await phone.until(lambda: "I look." in waits(phone, goal), "the lead to be at work")
         first = phone.session(lead_id).agent_session
-        phone.later(session_rule.QUIET_S + 1)
+        phone.later(turn_ends.QUIET_S + 1)
         await phone.card(goal, PlanCard)
         assert "silent for long" in phone.heard(lead_id)
         assert phone.session(lead_id).agent_session == first, "the conversation goes on"
@@ -275,9 +275,9 @@ async def test_an_agent_that_is_interrupted_and_does_not_hear_is_ended(phone: Ph
     await phone.until(lambda: "I look." in waits(phone, goal), "the lead to be at work")
     (card,) = phone.of(goal, SessionCard)
     await phone.tap(card, "interrupt")
-    phone.later(session_rule.INTERRUPT_GRACE_S + 1)
+    phone.later(session.INTERRUPT_GRACE_S + 1)
     await phone.until(
-        lambda: phone.session(lead_id).stage is session_rule.Stage.IDLE, "the lead to rest"
+        lambda: phone.session(lead_id).stage is session_state.Stage.IDLE, "the lead to rest"
     )
     await phone.door.hear("Go on then", goal=goal, cause=phone.cause())
     await phone.until(lambda: phone.session(lead_id).said == "Here again.", "the next turn")
@@ -506,7 +506,7 @@ async def test_a_turn_that_ends_with_its_question_open_goes_on_with_the_answer(
     card = await phone.card(goal, QuestionCard)
     lead_id = phone.state(goal).session
     await phone.until(
-        lambda: phone.session(lead_id).stage is session_rule.Stage.IDLE, "the turn's end"
+        lambda: phone.session(lead_id).stage is session_state.Stage.IDLE, "the turn's end"
     )
     assert labels(card) == ["Red", "Blue", "Answer…"]
     await phone.tap(card, "option-1")

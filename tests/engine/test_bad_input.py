@@ -19,7 +19,7 @@ from engine.errors import Refused
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
-from engine.rules import session as session_rule
+from engine.rules import session_state
 from engine.rules import ship as ship_rule
 from engine.views import (
     CommandCard,
@@ -496,7 +496,7 @@ async def test_a_command_that_is_not_allowed_is_not_run_and_the_goal_goes_on(pho
 # ---------------------------------------------------------------- stop, anywhere
 
 
-def _session_is(stage: session_rule.Stage, *, lead: bool) -> Callable[[Phone, str], bool]:
+def _session_is(stage: session_state.Stage, *, lead: bool) -> Callable[[Phone, str], bool]:
     def there(phone: Phone, goal: str) -> bool:
         state = phone.state(goal)
         names = [state.session] if lead else [piece.session for piece in state.pieces]
@@ -527,13 +527,13 @@ def _ship_is(stage: ship_rule.Stage) -> Callable[[Phone, str], bool]:
 
 STAGES: dict[str, Callable[[Phone, str], bool]] = {
     "opening": lambda phone, goal: phone.state(goal).stage is goal_rule.Stage.OPENING,
-    "the lead starting": _session_is(session_rule.Stage.STARTING, lead=True),
-    "the lead running": _session_is(session_rule.Stage.RUNNING, lead=True),
-    "the lead ending its turn": _session_is(session_rule.Stage.CLOSING, lead=True),
-    "a worker wanting a place": _session_is(session_rule.Stage.WANTING, lead=False),
-    "a worker starting": _session_is(session_rule.Stage.STARTING, lead=False),
-    "a worker running": _session_is(session_rule.Stage.RUNNING, lead=False),
-    "a worker ending its turn": _session_is(session_rule.Stage.CLOSING, lead=False),
+    "the lead starting": _session_is(session_state.Stage.STARTING, lead=True),
+    "the lead running": _session_is(session_state.Stage.RUNNING, lead=True),
+    "the lead ending its turn": _session_is(session_state.Stage.CLOSING, lead=True),
+    "a worker wanting a place": _session_is(session_state.Stage.WANTING, lead=False),
+    "a worker starting": _session_is(session_state.Stage.STARTING, lead=False),
+    "a worker running": _session_is(session_state.Stage.RUNNING, lead=False),
+    "a worker ending its turn": _session_is(session_state.Stage.CLOSING, lead=False),
     "collecting": _piece_is(plan_rule.Stage.COLLECTING),
     "merging": _entry_is(landing_rule.Stage.MERGING),
     "checking": _entry_is(landing_rule.Stage.CHECKING),

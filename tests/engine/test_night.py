@@ -30,8 +30,8 @@ from bot.morning import Morning
 from engine.api import Gone
 from engine.engine import Engine
 from engine.rules.goal_state import Goal, ReviewStage
-from engine.rules.session import Session
-from engine.rules.session import Stage as SessionStage
+from engine.rules.session_state import Session
+from engine.rules.session_state import Stage as SessionStage
 from engine.views import AnyCard, FailureCard, OwnerView, PlanCard
 from tests.bot.stage import OWNER
 from tests.bot.test_outbox import Desk, desk_on

@@ -14,7 +14,7 @@ from engine.node import folder as run_folder
 from engine.rules.events import MachineLost, MachineSeen, TurnEnded
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
-from engine.rules.session import Session, Stage
+from engine.rules.session_state import Session, Stage
 from engine.views import WorkerCard
 from tests.engine.scenario import COMMITS, Owner, World, is_over, judge, lay, live_runs, parts
 from tests.fakes import git

@@ -18,7 +18,8 @@ from engine.rules.events import RunQuiet
 from engine.rules.fleet import Fleet
 from engine.rules.fleet import Machine as Known
 from engine.rules.goal_state import Goal
-from engine.rules.session import QUIET_S, Session, Stage
+from engine.rules.session_state import Session, Stage
+from engine.rules.turn_ends import QUIET_S
 from engine.rules.words import Role
 from stores.ledger import Ledger
 

@@ -26,7 +26,7 @@ from engine.adapters.machines import Local, Machine
 from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
-from engine.rules.session import Session
+from engine.rules.session_state import Session
 from engine.views import AnyCard
 from stores.sealing import create_keys, read_key, seal
 from tests.real_agents.model_server import ModelServer

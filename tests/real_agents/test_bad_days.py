@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.session import Stage
+from engine.rules.session_state import Stage
 from engine.views import SessionCard, WorkerCard
 from tests.real_agents.model_server import LOGIN_EXPIRED, ModelServer, Part, Step, usage_limit
 from tests.real_agents.quarterdeck import CLI, Quarterdeck, agent_of, git, processes_of

@@ -94,7 +94,7 @@ from engine.rules.events import (
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.plan import Stage as PieceStage
-from engine.rules.session import Session, Stage
+from engine.rules.session_state import Session, Stage
 from engine.rules.words import (
     AskKind,
     CheckVerdict,

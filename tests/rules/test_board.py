@@ -21,7 +21,7 @@ from engine.rules.events import (
     RunExited,
     RunStarted,
 )
-from engine.rules.session import MAX_CUT_OFFS
+from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import AskKind, Decision, Question
 from engine.views import Board, CommandCard, Row, SessionCard, WorkerCard
 from tests.rules.world import ACCOUNT, CHECK, World, collected, draft, opened, proposed, started

@@ -53,8 +53,8 @@ from engine.rules.events import (
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage, Stage
 from engine.rules.plan import Piece
 from engine.rules.plan import Stage as PieceStage
-from engine.rules.session import Session
-from engine.rules.session import Stage as SessionStage
+from engine.rules.session_state import Session
+from engine.rules.session_state import Stage as SessionStage
 from engine.rules.words import CheckVerdict, Collected, PieceDraft, Stats, TurnError
 from engine.views import WorkerCard
 from tests.rules.world import ACCOUNT, World, collected, draft, opened, proposed, started

@@ -6,6 +6,7 @@ import pytest
 
 from engine.errors import Refused
 from engine.rules import news
+from engine.rules.asking import HOLD_S
 from engine.rules.effects import (
     AnswerRun,
     CloseRun,
@@ -42,7 +43,8 @@ from engine.rules.events import (
     TurnInterrupted,
     TurnOver,
 )
-from engine.rules.session import HOLD_S, MAX_CUT_OFFS, QUIET_S, Session, Stage
+from engine.rules.session_state import Session, Stage
+from engine.rules.turn_ends import MAX_CUT_OFFS, QUIET_S
 from engine.rules.words import AskKind, Decision, Question, Role, TurnError
 from tests.rules.world import ACCOUNT, World
 

@@ -1,0 +1,164 @@
+"""Where one conversation stands: the data behind session.py, and the few moves its rules share.
+
+session.py is the rule; asking.py decides what is asked of the owner, turn_ends.py how turns end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum
+from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.rules.effects import AnyEffect, Tell
+from engine.rules.events import SlotWanted, TurnEnded
+from engine.rules.words import Account, AskKind, Role, TurnError
+
+
+class Stage(StrEnum):
+    NEW = "new"
+    IDLE = "idle"
+    WANTING = "wanting"
+    STARTING = "starting"
+    RUNNING = "running"
+    CLOSING = "closing"
+    GIVEN = "given"
+    PARKED = "parked"
+    HELD = "held"
+    FAILED = "failed"
+
+
+LIVE = (Stage.STARTING, Stage.RUNNING, Stage.CLOSING)
+RESTING = (Stage.HELD, Stage.FAILED, Stage.PARKED)
+
+
+class Line(Struct, frozen=True):
+    """Text for the agent, and who it is from."""
+
+    text: str
+    source: str
+
+
+class OpenAsk(Struct, frozen=True, kw_only=True):
+    """A request of the agent's that the owner was asked about."""
+
+    ask: str
+    request: str  # "" = the desk's ask_owner: the answer is the next message
+    kind: AskKind
+    title: str
+    detail: str
+    tool: str
+    input_json: str
+    parked: bool = False
+
+
+class OwnWake(Struct, frozen=True):
+    """A time the agent asked to be woken at, and what for."""
+
+    due_at: float
+    why: str
+
+
+class Session(Struct, frozen=True, tag=True, kw_only=True):
+    """Where one conversation stands."""
+
+    id: str
+    stage: Stage = Stage.NEW
+    goal: str = ""
+    role: Role = Role.LEAD
+    project: str = ""
+    account: Account = Account("", "")
+    model: str = ""
+    mode: str = "edit"
+    branch: str = ""
+    commit: str = ""
+    preface: str = ""
+    brief: str = ""  # its first prompt, for a conversation that must begin anew
+    piece: str = ""
+    number: int = 0
+    title: str = ""
+    setup: str = ""
+    commands: tuple[str, ...] = ()
+    wants: str = ""  # machine, "" = any
+    machine: str = ""
+    where: str = ""  # why it runs there, or why it waits
+    waits_until: float = 0.0  # for a place, where that is known
+    queue: tuple[Line, ...] = ()
+    taken: tuple[Line, ...] = ()  # what the current turn was given
+    turn: int = 0
+    run: str = ""
+    agent_session: str = ""
+    resumable: bool = False  # the agent took a turn up under agent_session
+    named: bool = False  # it took the current turn up, so what it was given is not said again
+    asks: tuple[OpenAsk, ...] = ()
+    wakes: tuple[OwnWake, ...] = ()
+    granted: tuple[str, ...] = ()  # fingerprints of requests allowed after they were parked
+    ending: TurnError = TurnError.NONE  # why we are closing the run, if it was us
+    over: TurnEnded | None = None  # the agent's own end of the current turn
+    cut_offs: int = 0
+    given: bool = False  # a worker's work is being looked at: no turn until it is back
+    parked_until: float = 0.0
+    stopping: bool = False
+    resuming: bool = False  # told to go on before the stop was over
+    final: bool = False  # stopped for good: landed, dropped
+    why: str = ""  # of HELD, PARKED, FAILED
+    said: str = ""  # last words
+    cost_usd: float = 0.0
+    started_at: float = 0.0
+    version_warning: str = ""
+
+    @property
+    def stream(self) -> str:
+        return f"session/{self.id}"
+
+    @property
+    def live(self) -> bool:
+        return self.stage in LIVE
+
+
+Step = tuple[Session, tuple[AnyEffect, ...]]
+
+
+def uuid_of(seed: str) -> str:
+    """A version 4 shaped id: agents insist on one, and a rule may not draw lots."""
+    return str(UUID(bytes=hashlib.sha256(seed.encode()).digest()[:16], version=4))
+
+
+def next_turn(now: Session) -> Step:
+    """Ask for a place if there is something to say and nobody is speaking."""
+    if now.stage is not Stage.IDLE or not now.queue:
+        return now, ()
+    turn = now.turn + 1
+    wanting = replace(
+        now,
+        stage=Stage.WANTING,
+        turn=turn,
+        run=f"{now.id}-t{turn}",
+        where="",
+        waits_until=0.0,
+        over=None,
+    )
+    wanted = SlotWanted(
+        run=wanting.run,
+        teller=now.stream,
+        machine=now.machine or now.wants,
+        why=_why_there(now),
+        account=now.account.name,
+        agent=now.account.agent,
+    )
+    return wanting, (Tell(stream="fleet", event=wanted),)
+
+
+def _why_there(now: Session) -> str:
+    """Say why a session runs on the one machine it names; its conversation and tree do not move."""
+    if now.role is Role.LEAD:
+        return "leads run here"
+    return "its tree is there" if now.machine else "named in the plan"
+
+
+def resume(now: Session) -> Step:
+    if now.given:
+        return replace(now, stage=Stage.GIVEN, why=""), ()
+    return next_turn(replace(now, stage=Stage.IDLE, why="", parked_until=0.0))
