@@ -131,7 +131,7 @@ class Engine:
                 hub,
                 vault,
                 opener,
-                doing=self.runs.doing,
+                doing=self.runs.following.doing,
                 heartbeat=lambda: self.alive.heard(),
                 machines=machines,
                 ssh=self._ssh,
@@ -153,7 +153,7 @@ class Engine:
                 for found in self.loop.states("session").values()
                 if isinstance(found, Session) and found.live
             ]
-            await self.runs.open()
+            await self.runs.following.open()
             try:
                 yield
             finally:
@@ -184,7 +184,7 @@ class Engine:
                     group.create_task(self.retention.run(), name="retention"),
                     group.create_task(self.alive.run(), name="alive"),
                     group.create_task(
-                        self.runs.run(waited_for(self.loop.world())), name="followers"
+                        self.runs.following.run(waited_for(self.loop.world())), name="followers"
                     ),
                     group.create_task(self._attend(), name="machines"),
                 ]

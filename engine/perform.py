@@ -14,9 +14,10 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from engine.adapters import settings
+from engine.adapters.following import Followed
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
-from engine.adapters.runs import Followed, Runs
+from engine.adapters.runs import Runs
 from engine.board import World
 from engine.errors import Refused, Unavailable
 from engine.rules import landing, names, session_state, ship
@@ -131,8 +132,8 @@ class Performer:
                 return await self._runs.close(self._where_its_tree_is(effect))
             case Watch(run=run, session=session):
                 if self._is_down(machine_of(self._world(), session)):
-                    self._runs.hear_anew(run)  # it is the link that is silent
-                quiet = RunQuiet(run=run, silent_s=self._runs.silent_s(run))
+                    self._runs.following.hear_anew(run)  # it is the link that is silent
+                quiet = RunQuiet(run=run, silent_s=self._runs.following.silent_s(run))
                 return [(f"session/{session}", quiet)]
             case _:
                 raise TypeError(f"the loop performs {type(effect).__name__} itself")

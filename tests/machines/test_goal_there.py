@@ -67,7 +67,7 @@ class Play:
     def says(self, text: str) -> bool:
         """Whether the agent there says this just now."""
         session = self.there
-        return session is not None and self.engine.runs.doing(session.run) == text
+        return session is not None and self.engine.runs.following.doing(session.run) == text
 
 
 async def test_a_goal_goes_on_over_a_machine_whose_link_is_cut(there: Sshd, tmp_path: Path) -> None:

@@ -37,10 +37,11 @@ def world(*, up: bool) -> dict[str, object]:
 
 
 class Silence:
-    """Runs that have printed nothing for an hour, until they are heard anew."""
+    """Runs that have printed nothing for an hour, until they are heard anew; the reader of them too."""
 
     def __init__(self) -> None:
         self.silent = 3600.0
+        self.following = self
 
     def hear_anew(self, run: str) -> None:
         self.silent = 0.0

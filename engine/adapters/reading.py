@@ -1,0 +1,351 @@
+"""What the lines of a run's spool mean: events of an agent's session, or a check's verdict.
+
+    Turn       an agent's lines, as its driver reads them, and its desk calls ──> events
+    Checked    a command's output ──> Output ──> the event of who had it checked
+
+An agent's lines are no events, but for what a rule must know. Neighbours: following.py brings the lines,
+runs.py answers and starts, agents/ (what an agent's lines mean), engine/calls.py (the desk's calls).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.adapters.agents import driver as lines
+from engine.adapters.agents.driver import Driver, Memory
+from engine.adapters.following import Followed
+from engine.errors import Refused
+from engine.rules.effects import ReplyDesk
+from engine.rules.events import (
+    AnyEvent,
+    AskRaised,
+    LimitReached,
+    Prompted,
+    RequestWithdrawn,
+    RunExited,
+    SessionNamed,
+    TurnEnded,
+)
+from engine.rules.session_state import Stage
+from engine.rules.words import AskKind, CheckVerdict, TurnError
+
+if TYPE_CHECKING:
+    from engine.adapters.runs import Runs
+
+REPORT_LINES = 40
+ERROR_LINES = 40
+ERROR_LENGTH = 1000  # characters kept of each
+LOST = "what was kept of it on its machine is gone"
+ENDED = "Ended: "  # how the runner begins a note on what it ended
+STRAY = 200  # characters shown of what is no line of an agent's protocol
+MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
+MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
+MAX_NESTED = 200  # brackets within brackets of one: what reads it later has less room than we
+
+TOO_LONG = "That is too long to be put to the owner. Do it in smaller parts."
+
+ERRORS: Mapping[str, TurnError] = {
+    "": TurnError.NONE,
+    "limit": TurnError.LIMIT,
+    "login": TurnError.LOGIN,
+    "interrupted": TurnError.INTERRUPTED,
+    "budget": TurnError.AGENT,
+    "turns": TurnError.AGENT,
+    "model": TurnError.START,
+    "api": TurnError.API,
+    "resume": TurnError.RESUME,
+    "exists": TurnError.RESUME,
+}
+
+
+class Turn:
+    """Reads one agent's spool."""
+
+    def __init__(self, runs: Runs, followed: Followed, agent: Driver) -> None:
+        self._runs = runs
+        self._followed = followed
+        self._driver = agent
+        self._memory = Memory()
+        self._errors: deque[str] = deque(maxlen=ERROR_LINES)
+        self._ended = False
+        self._unknown = 0
+        self._stray = ""  # the last it printed that is no line of its protocol
+
+    @property
+    def began(self) -> bool:
+        """Whether the run is known to have been started."""
+        session = self._runs.session(self._followed.session)
+        return session.run == self._followed.run and session.stage is Stage.RUNNING
+
+    async def lose(self) -> None:
+        exited = RunExited(run=self._followed.run, code=-1, why=LOST)
+        await self._runs.post(self._followed.stream, exited, f"run:{self._followed.run}:lost")
+
+    async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
+        """Act on one spooled line; true once the run is over."""
+        entry = _entry(raw)
+        if entry is None:
+            return False
+        number, kind, said = entry.get("n", 0), entry.get("k"), entry.get("d")
+        cause = f"run:{self._followed.run}:{number}"
+        if kind == "out":
+            text = str(said)
+            if "blob" in entry:
+                text = await self._runs.blob(
+                    self._followed, str(entry["blob"]), int(entry.get("size", 0))
+                )
+                if not text:
+                    self._runs.following.note_doing(
+                        self._followed.run, "printed a line too long to read"
+                    )
+            await self._meanings(text, cause, position)
+        elif kind == "err":
+            self._errors.append(str(said)[:ERROR_LENGTH])
+        elif kind == "desk" and isinstance(said, dict):
+            if "tool" in said:
+                await self._call(said, cause, position)
+            elif said.get("late"):
+                await self._late(said, cause, position)
+        elif kind == "exit" and isinstance(said, dict):
+            await self._exit(said, cause, position)
+            return True
+        return False
+
+    async def _meanings(self, text: str, cause: str, position: tuple[str, int]) -> None:
+        for index, meaning in enumerate(self._read(text)):
+            if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
+                self._stray = text.strip()[:STRAY]
+            event = await self._event(meaning)
+            if event is not None:
+                await self._runs.post(
+                    self._followed.stream, event, f"{cause}.{index}", position=position
+                )
+
+    def _read(self, text: str) -> Sequence[lines.Meaning]:
+        try:
+            return self._driver.read(text, self._memory)
+        except RecursionError:  # brackets within brackets, by the hundred
+            return (lines.Unknown("object"),)
+
+    async def _event(self, meaning: lines.Meaning) -> AnyEvent | None:
+        run = self._followed.run
+        match meaning:
+            case lines.Began():
+                return self._began(meaning)
+            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED or _is_deep(asked):
+                await self._turn_down(meaning)
+            case lines.Asked():
+                return await self._asked(meaning)
+            case lines.AskWithdrawn(request_id=request):
+                return RequestWithdrawn(run=run, request=request)
+            case lines.Limit(rejected=True):
+                return LimitReached(
+                    run=run, resets_at=float(meaning.resets_at or 0), window=meaning.window
+                )
+            case lines.Ended():
+                self._ended = True
+                return TurnEnded(
+                    run=run,
+                    text=meaning.text[:MAX_SAID],
+                    error=meaning.error[:MAX_SAID],
+                    kind=ERRORS[meaning.error_kind],
+                    cost_usd=meaning.cost_usd,
+                )
+            case lines.Tool(brief=brief):
+                self._runs.following.note_doing(run, brief)
+            case lines.Said(text=text):
+                self._runs.following.note_doing(run, text.strip().partition("\n")[0][:120])
+            case lines.Retrying(reason=reason, attempt=attempt):
+                said = f"waits for its model ({reason}), try {attempt}"
+                self._runs.following.note_doing(run, said)
+            case lines.Unknown():
+                self._unknown += 1
+            case _:
+                pass
+        return None
+
+    def _began(self, began: lines.Began) -> SessionNamed:
+        warning = self._driver.version_warning(began.version)
+        if not began.desk_ok:
+            warning = (
+                "The agent did not reach its desk, so it can neither plan nor ask: stop it and "
+                "start it again; quarterdeck doctor looks for the cause."
+            )
+        return SessionNamed(
+            run=self._followed.run,
+            agent_session=began.session_id,
+            model=began.model,
+            version=began.version,
+            warning=warning,
+        )
+
+    async def _turn_down(self, asked: lines.Asked) -> None:
+        """Say no to what nobody could read before deciding on it."""
+        request = lines.Request(asked.request_id, asked.tool, "")
+        line = self._driver.deny(request, TOO_LONG)
+        await self._runs.feed(self._followed, f"turned-down-{asked.request_id}", line)
+
+    async def _asked(self, asked: lines.Asked) -> AskRaised:
+        return AskRaised(
+            run=self._followed.run,
+            ask=await self._runs.new_id("a"),
+            request=asked.request_id,
+            kind=AskKind(asked.kind),
+            title=asked.title,
+            detail=asked.detail,
+            tool=asked.tool,
+            input_json=asked.input_json,
+            questions=asked.questions,
+        )
+
+    async def _call(self, said: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:
+        """Pass a desk call on: what changes something is an event, what only reads is answered."""
+        call = f"{self._followed.run}#{said.get('call')}"
+        arguments = said.get("args")
+        session = self._runs.session(self._followed.session)
+        found = await self._runs.calls(
+            session, call, str(said.get("tool")), arguments if isinstance(arguments, dict) else {}
+        )
+        if isinstance(found, str):
+            await self._runs.reply(ReplyDesk(call=call, text=found))
+            return
+        for index, (stream, event) in enumerate(found):
+            try:
+                await self._runs.post(stream, event, f"{cause}.{index}", position=position)
+            except Refused as no:
+                await self._runs.reply(ReplyDesk(call=call, text=no.sentence, is_error=True))
+                return
+        if not any(getattr(event, "call", "") for _, event in found):
+            await self._runs.reply(ReplyDesk(call=call, text="Passed on."))
+
+    async def _late(self, said: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:
+        """A call was answered "Kept" before it ran: how it went comes as a message."""
+        answer = self._runs.answer_to(f"{self._followed.run}#{said.get('call')}")
+        text = f"[Quarterdeck] Your call that was kept has run: {answer}"
+        event = Prompted(text=text, source="news")
+        await self._runs.post(self._followed.stream, event, f"{cause}.0", position=position)
+
+    async def _exit(self, how: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:
+        """A run that never told of its end may still have said why on its way out."""
+        run = self._followed.run
+        code = how.get("code")
+        ended = self._ended or self._runs.session(self._followed.session).over is not None
+        killed = how.get("signal") is not None or how.get("why") in ("cut off", "killed")
+        if how.get("why") == "not started" and not ended:
+            words = str(how.get("words") or "it could not be started")
+            over = TurnEnded(run=run, error=words, kind=TurnError.START)
+            await self._runs.post(self._followed.stream, over, f"{cause}.0")
+        elif not ended and not killed and how.get("why") in ("", None):
+            last = self._driver.last_words("\n".join(self._errors), code)
+            kind = ERRORS[last.error_kind] if last.error_kind else TurnError.AGENT
+            error = last.error or f"it ended at once without a word (exit {code})"
+            if self._stray and not self._errors:
+                error = f"{error} What it printed was no line of its protocol: {self._stray}"
+            over = TurnEnded(run=run, error=error, kind=kind)
+            await self._runs.post(self._followed.stream, over, f"{cause}.0")
+        why = str(how.get("words") or how.get("why") or "")
+        exited = RunExited(run=run, code=code if isinstance(code, int) else -1, why=why)
+        await self._runs.post(self._followed.stream, exited, f"{cause}.1", position=position)
+
+
+class Output:
+    """Collects a command's output down to its verdict."""
+
+    def __init__(self) -> None:
+        self._tail: deque[str] = deque(maxlen=REPORT_LINES)
+        self._began = 0.0
+        self._over: Mapping[str, Any] | None = None
+        self._at = 0.0
+        self._note = ""  # the runner's own words on why it ended the command
+
+    def take(self, raw: bytes) -> bool:
+        """Read one spooled line; true once it was the last."""
+        entry = _entry(raw)
+        if entry is None:
+            return False
+        self._at = float(entry.get("t", 0.0))
+        self._began = self._began or self._at
+        kind, said = entry.get("k"), entry.get("d")
+        if kind in ("out", "err"):
+            self._tail.append(str(said)[:500])
+        elif kind == "note" and str(said).startswith(ENDED):
+            self._note = str(said).removeprefix(ENDED).strip().removesuffix(".")
+        elif kind == "exit" and isinstance(said, dict):
+            self._over = said
+            return True
+        return False
+
+    def verdict(self) -> CheckVerdict:
+        how = self._over or {}
+        report = "\n".join(self._tail)
+        took = _took(self._at - self._began)
+        code = how.get("code")
+        if how.get("why") in ("cut off", "not started", "killed"):
+            words = str(how.get("words") or how["why"])
+            return CheckVerdict(passed=False, ran=False, failure=words, report=report)
+        if how.get("why"):
+            why = how.get("words") or self._note or how["why"]
+            summary = f"ended after {took}: {why}"
+            return CheckVerdict(passed=False, summary=summary, report=report)
+        if code == 0:
+            return CheckVerdict(passed=True, summary=f"passed in {took}", report=report)
+        ended = f"exit {code}" if code is not None else f"signal {how.get('signal')}"
+        return CheckVerdict(passed=False, summary=f"{ended} after {took}", report=report)
+
+
+class Checked:
+    """Reads one check's spool; nothing is posted before its end, so it is read from the start."""
+
+    def __init__(self, runs: Runs, followed: Followed) -> None:
+        self._runs = runs
+        self._followed = followed
+        self._reading = Output()
+        self.began = False
+
+    async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
+        """Act on one spooled line; true once the run is over."""
+        self.began = True
+        if not self._reading.take(raw):
+            return False
+        await self._tell(self._reading.verdict())
+        return True
+
+    async def lose(self) -> None:
+        await self._tell(CheckVerdict(passed=False, ran=False, failure=LOST))
+
+    async def _tell(self, verdict: CheckVerdict) -> None:
+        await self._runs.give_back(self._followed)
+        cause = f"run:{self._followed.run}:verdict"
+        found = await self._runs.judged(self._followed, verdict)
+        for index, (stream, event) in enumerate(found):
+            await self._runs.post(stream, event, f"{cause}.{index}")
+
+
+def _took(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 0):.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def _is_deep(text: str) -> bool:
+    """Say whether some JSON is nested past all use."""
+    if text.count("[") + text.count("{") <= MAX_NESTED:
+        return False
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > MAX_NESTED
+
+
+def _entry(raw: bytes) -> dict[str, Any] | None:
+    """One line of a spool; None for what a torn disk left there."""
+    try:
+        entry = json.loads(raw)
+    except (ValueError, RecursionError):  # the runner's own stack had room for more brackets
+        return None
+    return entry if isinstance(entry, dict) else None
