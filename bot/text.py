@@ -234,6 +234,7 @@ _SHIP_TITLES = {
     "pushing": "Pushing",
     "shipped": "Shipped",
     "cancelled": "Not pushed",
+    "handed back": "Not pushed: it conflicts",
     "failed": "Shipping failed",
 }
 
@@ -467,7 +468,9 @@ def _ship(card: ShipCard, sheet: _Sheet) -> None:
         if card.commit:
             sheet.add(" · ").add(one_line(card.commit[:7]), "code")
         sheet.line()
-    sheet.foreign("The other side says:", Rich(tame(card.words).strip()), "answer.txt")
+    sheet.fact(_capital(tame(card.why).strip()))
+    label = "The check says:" if card.speaker == "check" else "The other side says:"
+    sheet.foreign(label, Rich(tame(card.words).strip()), "answer.txt")
     if card.merge_hint:
         sheet.line("To merge it:").add(visible(card.merge_hint), "pre").line()
     match card.stage:

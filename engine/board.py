@@ -560,7 +560,10 @@ def _ship_steps(goal: Goal, ship: Ship, remote: str) -> tuple[Step, ...]:
         order.PUSHING: 3,
         order.SHIPPED: 4,
         order.CANCELLED: 0,
+        order.HANDED_BACK: 0,
     }[ship.stage]
+    steps = {order.TAKING: 1, order.CHECKING: 2, order.PUSHING: 3}
+    failed = steps[ship.failed] if ship.failed else 0
     texts = [f"review of {ship.head[:7]} passed"]
     texts.append(f"{goal.base} moved: taken in" if ship.moved else f"read {goal.base} at {remote}")
     texts.append(f"check on {ship.commit[:7]}" if ship.check and ship.commit else "check")
@@ -570,7 +573,9 @@ def _ship_steps(goal: Goal, ship: Ship, remote: str) -> tuple[Step, ...]:
     texts.append(f"push, with {own} that {remote} never had" if ship.beside else "push")
     states = []
     for index in range(4):
-        if index <= place - 1 or index == 0:
+        if failed and index == failed:
+            states.append("failed")
+        elif index < max(place, failed, 1):
             states.append("done")
         elif index == place and ship.stage in (order.TAKING, order.CHECKING, order.PUSHING):
             states.append("doing")
@@ -589,13 +594,14 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
         else f"{goal.base} at {_remote(project)}"
     )
     words = {
-        order.PROCEED: "failed" if ship.words else "proceed",
+        order.PROCEED: "failed" if ship.failed else "proceed",
         order.TAKING: "working",
         order.CHECKING: "working",
         order.READY: "ready",
         order.PUSHING: "pushing",
         order.SHIPPED: "shipped",
         order.CANCELLED: "cancelled",
+        order.HANDED_BACK: "handed back",
     }
     buttons = {
         order.PROCEED: ("proceed", "cancel"),
@@ -614,11 +620,17 @@ def _ship_card(world: World, goal: Goal, ship: Ship) -> ShipCard:
         steps=_ship_steps(goal, ship, _remote(project)),
         target=ship.where or target,
         commit=ship.commit or ship.head,
+        why=ship.why,
         words=ship.words,
+        speaker="check" if ship.failed == order.CHECKING else "remote",
         merge_hint=hint,
         buttons=buttons if goal.live else (),
         asks=goal.live and ship.stage in (order.PROCEED, order.READY),
-        decided={order.SHIPPED: "Shipped", order.CANCELLED: "Cancelled by you"}.get(ship.stage, ""),
+        decided={
+            order.SHIPPED: "Shipped",
+            order.CANCELLED: "Cancelled by you",
+            order.HANDED_BACK: "Its lead mends it, then you get a new review",
+        }.get(ship.stage, ""),
         decided_at=ship.decided_at,
     )
 

@@ -292,6 +292,7 @@ class Performer:
             beside=await self._beside(effect, taken.remote_head),
             moved=taken.moved,
             failure=failure,
+            conflict=bool(taken.conflict_paths),
         )
         return [(f"ship/{effect.goal}", event)]
 

@@ -174,11 +174,13 @@ class ShipCard(Card, frozen=True, kw_only=True):
     """Proceed; then Ready to push: Push, Cancel; then Shipped."""
 
     title: str
-    stage: str  # proceed, working, ready, pushing, shipped, cancelled, failed
+    stage: str  # proceed, working, ready, pushing, shipped, cancelled, handed back, failed
     steps: tuple[Step, ...]
     target: str = ""  # "main at origin", "branch quarterdeck/x in /path"
     commit: str = ""
-    words: str = ""  # the remote's own words, foreign text
+    why: str = ""  # it did not go on
+    words: str = ""  # the remote's or the check's own words, foreign text
+    speaker: str = ""  # whose words: "remote", "check"
     merge_hint: str = ""  # how to merge, where Push goes to a branch of the owner's repository
 
 

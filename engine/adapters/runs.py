@@ -457,12 +457,13 @@ class Runs:
         return []
 
     async def _bring(self, machine: Machine, project: str, commit: str, goal: str) -> None:
-        """Have the machine's copy hold a commit, and what the goal's base commit is made of."""
+        """Have the machine's copy hold a commit, what it must be joined with, and the base."""
         known, begun = self._state(f"project/{project}"), self._state(f"goal/{goal}")
+        also = [begun.moved_base] if isinstance(begun, Goal) and begun.moved_base else []
         await machine.bring(
             project,
             self._hub(project),
-            [commit],
+            [commit, *also],
             base=begun.base_commit if isinstance(begun, Goal) else "",
             source=(known.push_url or known.source) if isinstance(known, Project) else "",
         )

@@ -274,10 +274,11 @@ class GoalShipped(Event, frozen=True):
 
 
 class ShipFailed(Event, frozen=True):
-    """Fact from the ship: cancelled, or the moved base did not pass; back to the review."""
+    """Fact from the ship: cancelled, or the base moved against it; back to the review."""
 
     why: str
     cancelled: bool = False
+    moved_to: str = ""  # the remote's head that the branch conflicts with: its lead mends that
 
 
 # ---------------------------------------------------------------- landing/<goal>
@@ -357,6 +358,7 @@ class ShipTaken(Event, frozen=True):
     beside: int = 0  # commits of the owner's own that go along: the remote never had them
     moved: bool = False
     failure: str = ""
+    conflict: bool = False  # what is new at the remote does not go together with the branch
 
 
 class ShipChecked(Event, frozen=True):

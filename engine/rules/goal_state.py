@@ -81,6 +81,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     base_commit: str = ""
     branch: str = ""
     head: str = ""
+    moved_base: str = ""  # the remote's head that a ship could not be joined with
     account: Account = Account("", "")
     model: str = ""
     mode: str = "edit"

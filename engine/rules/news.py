@@ -161,6 +161,15 @@ def conflict(why: str, head: str) -> str:
     )
 
 
+def base_conflicts(why: str, moved_to: str) -> str:
+    return (
+        f"[Quarterdeck] The owner ships, but {reason(why)}. Propose a plan of one piece whose worker "
+        f"runs `git merge {moved_to}` in its branch (that commit is in its tree's reach), resolves "
+        "the conflict so that both sides' intent holds, runs the check and commits. It starts at "
+        "once. Put the whole for review again once it has landed."
+    )
+
+
 def corrected(text: str) -> str:
     return (
         "[Quarterdeck] The owner looked at your review and asks for a correction. Their words:\n\n"

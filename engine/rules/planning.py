@@ -163,6 +163,7 @@ def start_ready(now: Goal) -> Step:
 
 
 def _open_worker(now: Goal, piece: Piece) -> Tell:
+    joins = (f"git merge {now.moved_base}",) if now.moved_base else ()
     opened = SessionOpened(
         goal=now.id,
         role=Role.WORKER,
@@ -179,6 +180,6 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         title=piece.title,
         machine=piece.machine,
         setup=now.command("setup"),
-        commands=tuple(c.command.text for c in now.commands if c.allowed),
+        commands=(*(c.command.text for c in now.commands if c.allowed), *joins),
     )
     return Tell(stream=f"session/{piece.session}", event=opened)

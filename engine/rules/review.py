@@ -105,7 +105,7 @@ def _put(now: Goal, event: ReviewPut) -> Step:
         project=now.project,
         review=event.review,
         head=now.head,
-        base_commit=now.base_commit,
+        base_commit=now.moved_base or now.base_commit,
         check=now.command("check"),
         setup=now.command("setup"),
     )
@@ -167,6 +167,12 @@ def of_ship(now: Goal, event: GoalShipped | ShipFailed) -> Step:
             )
             tidy = TidyBranch(project=now.project, branch=now.branch, landed_in=commit)
             return shipped, (*effects, tidy)
+        case ShipFailed(moved_to=moved_to, why=why) if shipping and moved_to:
+            review = replace(now.review, stage=ReviewStage.HANDED_BACK)
+            back = replace(
+                now, stage=Stage.BUILDING, review=review, moved_base=moved_to, correcting=True
+            )
+            return back, (to_lead(now, news.base_conflicts(why, moved_to)),)
         case ShipFailed() if shipping:
             review = replace(now.review, stage=ReviewStage.OPEN)
             return replace(now, stage=Stage.REVIEW, review=review), ()

@@ -4,6 +4,7 @@
        ^          ^                    |         |
        |          +--- the remote moved ---------+     Cancel -> CANCELLED
        +---------- any failure, with the remote's words      (Cancel: at any time before Push)
+    TAKING, a conflict -> HANDED_BACK: the lead has it mended and puts the whole again
 
 Nothing leaves before Push, and what is pushed is the commit that was checked, only onto the remote
 head it was checked against. A remote that moved is taken in, checked again and put back to the
@@ -43,6 +44,7 @@ class Stage(StrEnum):
     PUSHING = "pushing"
     SHIPPED = "shipped"
     CANCELLED = "cancelled"
+    HANDED_BACK = "handed back"
 
 
 BEFORE_PUSH = (Stage.PROCEED, Stage.TAKING, Stage.CHECKING, Stage.READY)
@@ -67,7 +69,9 @@ class Ship(Struct, frozen=True, tag=True, kw_only=True):
     moved: bool = False
     rounds: int = 0
     summary: str = ""  # of the check
-    words: str = ""  # why it is back at Proceed; the remote's own words where it spoke
+    why: str = ""  # it is back at Proceed, or with the lead
+    words: str = ""  # foreign ones that belong to it: the remote's, the check's
+    failed: Stage | None = None  # where it came back from
     where: str = ""
     decided_at: float = 0.0
 
@@ -82,10 +86,10 @@ def begin(name: str) -> Ship:
 def decide(now: Ship, event: ShipEvent) -> Result:
     """Return where the shipping stands after `event`, and what must now be done about it."""
     match event:
-        case ShipOpened() if now.stage is Stage.CANCELLED:
+        case ShipOpened() if now.stage in (Stage.CANCELLED, Stage.HANDED_BACK):
             return _open(now, event), ()
         case ShipProceeded() if now.stage is Stage.PROCEED:
-            return _take(replace(now, words=""))
+            return _take(replace(now, why="", words="", failed=None))
         case ShipProceeded():
             raise Refused(_already(now))
         case ShipTaken() if now.stage is Stage.TAKING:
@@ -126,6 +130,7 @@ def _already(now: Ship) -> str:
         Stage.PUSHING: "Already pushing.",
         Stage.SHIPPED: "Already shipped.",
         Stage.CANCELLED: "Cancelled: press Ship on the review to begin again.",
+        Stage.HANDED_BACK: "Its lead mends a conflict first; then you get a new review.",
     }[now.stage]
 
 
@@ -158,6 +163,12 @@ def _take(now: Ship) -> Result:
 
 
 def _taken(now: Ship, event: ShipTaken) -> Result:
+    if event.conflict:
+        told = ShipFailed(why=event.failure, moved_to=event.remote_head)
+        back = replace(
+            now, stage=Stage.HANDED_BACK, why=event.failure, failed=now.stage, decided_at=event.at
+        )
+        return back, (Tell(stream=f"goal/{now.goal}", event=told),)
     if event.failure:
         return _back(now, event.failure)
     taken = replace(
@@ -190,8 +201,7 @@ def _checked(now: Ship, verdict: CheckVerdict) -> Result:
     if verdict.passed:
         return replace(now, stage=Stage.READY, summary=verdict.summary), ()
     why = verdict.failure or f"the check failed ({verdict.summary})"
-    told = f"{why}\n{verdict.report}".strip()
-    return _back(replace(now, summary=verdict.summary), told)
+    return _back(replace(now, summary=verdict.summary), why, verdict.report)
 
 
 def _push(now: Ship, at: float) -> Result:
@@ -207,13 +217,14 @@ def _push(now: Ship, at: float) -> Result:
 
 def _pushed(now: Ship, event: PushDone) -> Result:
     if event.landed:
-        shipped = replace(now, stage=Stage.SHIPPED, where=event.where, words="")
+        shipped = replace(now, stage=Stage.SHIPPED, where=event.where)
         told = GoalShipped(commit=now.commit, where=event.where)
         return shipped, (Tell(stream=f"goal/{now.goal}", event=told),)
     if event.moved:
         return _take(replace(now, moved=True))
-    return _back(now, event.words or "the push was refused without a word")
+    why = "the push was refused" if event.words else "the push was refused without a word"
+    return _back(now, why, event.words)
 
 
-def _back(now: Ship, words: str) -> Result:
-    return replace(now, stage=Stage.PROCEED, words=words), ()
+def _back(now: Ship, why: str, words: str = "") -> Result:
+    return replace(now, stage=Stage.PROCEED, why=why, words=words, failed=now.stage), ()

@@ -355,15 +355,36 @@ async def test_a_remote_that_moved_is_taken_in_checked_again_and_put_back(phone:
     assert {"theirs.txt", "work.txt"} <= set(shown)
 
 
-async def test_a_remote_that_moved_into_a_conflict_goes_back_with_the_paths(phone: Phone) -> None:
-    goal, path, card = await put_to_push(phone)
-    move_remote(path, "work.txt")
-    await phone.tap(card, "push")
-    card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
-    assert "main moved, and what is new there conflicts in work.txt" in words(card)
-    await phone.tap(card, "cancel")
-    review = await phone.card(goal, ReviewCard)
-    assert labels(review) == ["Ship", "Correct…", "Diff", "Drop"]
+async def test_a_remote_that_moved_into_a_conflict_is_mended_and_reviewed_again(
+    phone: Phone,
+) -> None:
+    """The lead has a worker join both sides; nothing is pushed before the owner saw what came of it."""
+    path = phone.repository(remote=True)
+    agent = await phone.agent(*lead(plan(PIECE)), good_worker())
+    goal = await phone.goal(await phone.project(path))
+    phone.will(goal, until="ship")
+    first = await phone.card(goal, ShipCard, lambda card: card.stage == "proceed")
+    theirs = git(move_remote(path, "work.txt"), "rev-parse", "HEAD").strip()
+    joins = plan({"title": "Join both sides", "task": "Join what conflicts."})
+    await phone.agent(
+        {"role": "lead", "prompt": f"git merge {theirs}", "steps": [joins]},
+        *lead(plan(PIECE)),
+        worker(
+            {"run": f"git merge {theirs} || true", "expect": "CONFLICT"},
+            write("work.txt", "both\n"),
+            {"commit": "Join"},
+            {"say": "Joined."},
+        ),
+        name=agent,
+    )
+    await phone.tap(first, "proceed")
+    card = await phone.card(goal, ShipCard, lambda card: card.stage == "handed back")
+    assert "Main moved, and what is new there conflicts in work.txt" in words(card)
+    assert labels(card) == []
+    phone.will(goal)
+    await phone.shipped(goal)
+    assert git(origin(path), "show", "main:work.txt") == "both"
+    assert theirs in git(origin(path), "rev-list", "main")
 
 
 # ---------------------------------------------------------------- checks and setups
@@ -443,7 +464,7 @@ async def test_a_check_that_is_red_only_with_what_is_new_at_the_remote_is_shown_
     other = move_remote(path, "theirs.txt")
     await phone.tap(card, "push")
     card = await phone.card(goal, ShipCard, lambda card: card.stage == "failed")
-    assert "the check failed (exit 1" in words(card)
+    assert "The check failed (exit 1" in words(card)
     assert "looked" in words(card)
     git(other, "rm", "-q", "theirs.txt")
     git(other, "commit", "-q", "-m", "Others: mended")

@@ -403,6 +403,8 @@ class Outside:
                 )
                 yield lambda: post(stream, taken)
                 yield lambda: post(stream, ShipTaken(remote_head="", commit="", failure="away"))
+                clash = replace(taken, commit="", failure="main moved: a.py", conflict=True)
+                yield lambda: post(stream, clash)
             case Push():
                 yield lambda: self._push(stream, effect)
                 no = PushDone(commit=effect.commit, where="", landed=False, words="protected")

@@ -370,6 +370,20 @@ def test_a_moved_remote_is_taken_in_checked_again_and_put_back_to_the_owner() ->
     assert len(world.owes(Push)) == 1
 
 
+def test_a_conflict_with_a_moved_remote_is_mended_and_put_for_review_again() -> None:
+    world = reviewed(landed_world())
+    world.post("goal/g-1", ShipCalled(review="r-1"))
+    world.post("ship/g-1", ShipProceeded())
+    why = "main moved, and what is new there conflicts in a.py"
+    world.post("ship/g-1", ShipTaken(remote_head="b9", commit="", failure=why, conflict=True))
+    shipping = world.card("sh-1")
+    assert (shipping.buttons, shipping.asks) == ((), False)
+    assert "new review" in shipping.decided
+    assert "git merge b9" in world.begin_turn().prompt
+    proposed(world, draft("Join"))
+    assert piece(world, 1).stage is PieceStage.WORKING  # it serves what the owner asked for
+
+
 def test_cancel_puts_the_review_back_and_ship_begins_anew() -> None:
     world = reviewed(landed_world())
     world.post("goal/g-1", ShipCalled(review="r-1"))

@@ -93,12 +93,12 @@ def test_a_remote_that_moved_asks_for_push_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "words"),
+    ("events", "why", "words"),
     [
-        ((ShipTaken(remote_head="", commit="", failure="main moved: a.py"),), "main moved: a.py"),
-        ((TAKEN, ShipChecked(commit="c1", verdict=RED)), "the check failed (exit 1)\n2 failed"),
-        ((GaveUp(effect="TakeRemote", why="no answer"),), "no answer"),
-        ((TAKEN, GaveUp(effect="Check", why="no answer")), "no answer"),
+        ((ShipTaken(remote_head="", commit="", failure="no such branch"),), "no such branch", ""),
+        ((TAKEN, ShipChecked(commit="c1", verdict=RED)), "the check failed (exit 1)", "2 failed"),
+        ((GaveUp(effect="TakeRemote", why="no answer"),), "no answer", ""),
+        ((TAKEN, GaveUp(effect="Check", why="no answer")), "no answer", ""),
         (
             (
                 TAKEN,
@@ -106,16 +106,29 @@ def test_a_remote_that_moved_asks_for_push_anew() -> None:
                 ShipPushed(),
                 PushDone(commit="c1", where="", landed=False, words="no"),
             ),
+            "the push was refused",
             "no",
         ),
     ],
 )
 def test_what_goes_wrong_puts_the_card_back_to_proceed_with_the_reason(
-    events: tuple[ShipEvent, ...], words: str
+    events: tuple[ShipEvent, ...], why: str, words: str
 ) -> None:
     ship, _ = after(OPENED, ShipProceeded(), *events)
-    assert (ship.stage, ship.words) == (Stage.PROCEED, words)
-    assert after(ShipProceeded(), now=ship)[0].words == ""
+    assert (ship.stage, ship.why, ship.words) == (Stage.PROCEED, why, words)
+    again = after(ShipProceeded(), now=ship)[0]
+    assert (again.why, again.words, again.failed) == ("", "", None)
+
+
+def test_a_conflict_with_a_moved_remote_goes_back_to_the_lead() -> None:
+    clash = ShipTaken(remote_head="b9", commit="", moved=True, failure="a.py", conflict=True)
+    ship, ordered = after(OPENED, ShipProceeded(), clash)
+    assert ship.stage is Stage.HANDED_BACK
+    assert ordered[-1:] == [Tell(stream="goal/g-1", event=ShipFailed(why="a.py", moved_to="b9"))]
+    with pytest.raises(Refused, match="mends a conflict"):
+        decide(ship, ShipPushed())
+    newer, _ = after(replace(OPENED, ship="sh-2", review="r-2", head="c2"), now=ship)
+    assert (newer.id, newer.stage) == ("sh-2", Stage.PROCEED)
 
 
 def test_each_proceed_has_a_check_of_its_own() -> None:
