@@ -196,7 +196,7 @@ def _returned(now: Goal, piece: Piece, event: PieceReturned) -> Step:
         told = _prompt(piece, news.conflict(event.why, now.head))
         return with_piece(now, again), (moved, told, _give_back(piece))
     if event.conflict:
-        why = f"{event.why}. Merge {now.head[:12]} into your branch and resolve"
+        why = f"{event.why}. Run `git merge {now.head}` in your branch and resolve"
         after, effects = _attempt(now, piece, why, event.report)
         return after, (moved, *effects)
     return _attempt(now, piece, event.why, event.report)

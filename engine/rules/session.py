@@ -77,7 +77,7 @@ from engine.rules.turn_ends import (
     quiet,
     rest,
 )
-from engine.rules.words import TurnError
+from engine.rules.words import Role, TurnError
 
 INTERRUPT_GRACE_S = 15.0
 CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
@@ -96,7 +96,7 @@ def decide(now: Session, event: SessionEvent) -> Step:
         case Prompted():
             return _hear(now, event)
         case TreeMoved(commit=commit):
-            return replace(now, commit=commit), ()
+            return _moved(now, commit), ()
         case TreeBack():
             stage = Stage.IDLE if now.stage is Stage.GIVEN else now.stage
             return next_turn(replace(now, stage=stage, given=False))
@@ -209,6 +209,13 @@ def _open(now: Session, event: SessionOpened) -> Step:
         queue=(Line(event.prompt, "goal"), *now.queue),
     )
     return next_turn(opened)
+
+
+def _moved(now: Session, commit: str) -> Session:
+    """The lead's branch went on; a worker is told of it to merge it, and need not ask for that."""
+    if now.role is not Role.WORKER:
+        return replace(now, commit=commit)
+    return replace(now, commit=commit, commands=(*now.commands, f"git merge {commit}"))
 
 
 def _start(now: Session, machine: str, why: str) -> Step:

@@ -142,6 +142,7 @@ def test_a_line_of_the_owner_comes_before_the_conflict_that_brings_the_tree_back
     world.post("landing/g-1", conflict)
     (start,) = starts(world, "s-2")
     assert start.prompt.index("Use tabs") < start.prompt.index("git merge b0")
+    assert "git merge b0" in start.commands  # told to by us, so nobody is asked
     assert piece(world).attempt == 1
 
 
