@@ -62,17 +62,22 @@ HEARD, SETTLED = -2.0, -1.0
 
 
 class Prompt(Struct, frozen=True):
-    """What a reply to one of our prompts is for: a verb of a card, or a new goal."""
+    """What a reply to one of our prompts is for: a verb of a card, or a new goal.
+
+    message   the panel's that is to show what came of it (panels.py)
+    """
 
     verb: str
     card: str = ""
     revision: str = ""
     project: str = ""
+    message: int = 0
 
 
 class Say(Struct, frozen=True, tag=True, kw_only=True):
     """A message, said once; `sounds` only for what needs the owner.
 
+    revision  of the card or page that its buttons belong to
     speaker   whose words these are: those that wait are joined
     routine   tells nothing that the cards do not: left out once something newer was shown
     """
@@ -80,12 +85,23 @@ class Say(Struct, frozen=True, tag=True, kw_only=True):
     words: Words
     goal: str = ""
     card: str = ""
+    revision: str = ""
     sounds: bool = False
     reply_to: int = 0
     prompt: Prompt | None = None
     placeholder: str = ""
     speaker: str = ""
     routine: bool = False
+
+
+class Edit(Struct, frozen=True, tag=True, kw_only=True):
+    """What a message that is there says from now on: of several that wait, the newest."""
+
+    message_id: int
+    words: Words
+    goal: str = ""
+    card: str = ""
+    revision: str = ""
 
 
 class File(Struct, frozen=True, tag=True, kw_only=True):
@@ -111,7 +127,7 @@ class React(Struct, frozen=True, tag=True, kw_only=True):
     emoji: str = "👀"
 
 
-Item: TypeAlias = Say | File | Delete | React
+Item: TypeAlias = Say | Edit | File | Delete | React
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Item).decode
@@ -380,14 +396,22 @@ class Lane:
     def _rank(self, job: Line | Wanted) -> tuple[float, float]:
         """Return what is said first: the lowest."""
         if isinstance(job, Line):
-            receipt = isinstance(self.lines[job.id][1], React)  # costs no room
-            return HEARD if receipt else float(job.priority), self._since.get(job.id, 0.0)
+            return self._line_weight(job), self._since.get(job.id, 0.0)
         weight = float(job.weight)
         if self._settles(job):
             weight = SETTLED
         elif job.weight is Weight.DECISION and job.sounds:
             weight = HEARD
         return weight, self._since.get(job.card, 0.0)
+
+    def _line_weight(self, line: Line) -> float:
+        match self.lines[line.id][1]:
+            case React():
+                return HEARD  # costs no room
+            case Edit():
+                return SETTLED  # the owner looks at it just now
+            case _:
+                return float(line.priority)
 
     def _settles(self, wanted: Wanted) -> bool:
         """Return whether this takes away buttons that mean nothing any more."""
@@ -557,6 +581,8 @@ class Lane:
         match item:
             case Say() | File():
                 await self._send(line, item, now)
+            case Edit():
+                await self._rewrite(line, item, now)
             case Delete():
                 await self._delete(line, item)
             case React():
@@ -595,6 +621,37 @@ class Lane:
                 self._later(line.id, why, BACK_OFF_S)
             case Refused(why):
                 await self._line_refused(line, item, why)
+            case _:
+                self._wait(outcome)
+
+    async def _rewrite(self, line: Line, item: Edit, now: float) -> None:
+        """Edit a message to what was last wanted of it; where it is gone, there is nothing to say."""
+        same = {
+            other.id: edit
+            for other, edit in self.lines.values()
+            if isinstance(edit, Edit) and edit.message_id == item.message_id
+        }
+        *older, newest = sorted(same)
+        place = self._known_place(item.goal)
+        self.pace.spent(now)
+        outcome = await delivery.edit(
+            self.outbox.bot,
+            self.chat,
+            item.message_id,
+            self._as_sent(same[newest].words, place, False, line.id),
+            item.card,
+            same[newest].revision,
+        )
+        match outcome:
+            case Done() | Gone():
+                await self._off(self.lines[newest][0], also=older)
+            case Unknown(why) | NotNow(why):
+                for one in same:
+                    self._later(one, why, BACK_OFF_S)
+            case Refused(why):
+                log.error("edit refused line=%d why=%s", newest, why)
+                await self._off(self.lines[newest][0], also=older)
+                await self._tell("Telegram refused to change a message of mine; the log says why.")
             case _:
                 self._wait(outcome)
 
@@ -643,6 +700,8 @@ class Lane:
             self._as_sent(item.words, place, item.sounds, line.id),
             thread=place.thread,
             silent=await self.outbox.silently(sounds=item.sounds),
+            card=item.card,
+            revision=item.revision,
             reply_to=item.reply_to,
             prompt=item.placeholder if item.prompt else "",
         )

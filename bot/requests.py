@@ -13,8 +13,8 @@ import difflib
 import logging
 import re
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 import telegram
@@ -22,13 +22,16 @@ from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
 from bot import buttons, delivery, keys, text
+from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, one_line, units
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
+from bot.panels import Engine, Panel, Panels, verdict
+from bot.settings import OwnerSettings
 from bot.text import Words
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Board, Document, OwnerView, ProjectView, SessionCard
+from engine.views import NEEDS_TEXT, Board, Document, ProjectView, SessionCard
 from stores.cards import CardStore, Told
 from stores.sealing import seal
 
@@ -45,13 +48,8 @@ SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
+PANELS: tuple[Panel, ...] = (OwnerSettings(),)
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
-
-
-class Engine(Protocol):
-    """engine.api.Client, as far as it is used here. Raises Refused and Unavailable."""
-
-    async def call(self, verb: str, /, cause: str = "", **args: Any) -> Any: ...
 
 
 class Heard(Struct, frozen=True, kw_only=True):
@@ -83,6 +81,7 @@ class Requests:
         cards: Cards,
         *,
         public: bytes,
+        panels: Sequence[Panel] = PANELS,
         tap_s: float = TAP_S,
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -95,6 +94,9 @@ class Requests:
         self._tap_s = tap_s
         self._wall = wall
         self._answers: set[asyncio.Task[None]] = set()
+        self._panels = Panels(
+            engine, panels, zone=lambda: cards.zone, card=lambda name: cards.live.get(name)
+        )
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
@@ -117,12 +119,17 @@ class Requests:
             self._answer(query, "This button is none of mine.", alert=True)
             return Reply()
         message = query.get("message") or {}
+        goal = self._goal(pressed.card, message, one.by.chat)
+        if self._panels.knows(pressed.card):
+            return await self._panel_tap(one, pressed, goal)
         if message.get("message_id"):
             await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
         if pressed.verb in NEEDS_TEXT:
             self._answer(query, "")
             prompt = Prompt(pressed.verb, pressed.card, pressed.revision)
-            return Reply((self._prompt(prompt, self._goal(pressed.card, message, one.by.chat)),))
+            return Reply((self._prompt(prompt, goal),))
+        if panel := self._panels.behind(pressed.card, pressed.verb):
+            return await self._opened(query, panel, goal)
         if pressed.verb in READS:
             call = self._engine.call("document", card=pressed.card, what=pressed.verb)
         else:
@@ -134,6 +141,19 @@ class Requests:
                 verb=pressed.verb,
                 text="",
             )
+        result = await self._in_time(query, call, lambda found: (verdict(found), False))
+        if pressed.verb in READS and not isinstance(result, Reply):
+            found = _as(result, Document)
+            return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
+        return result if isinstance(result, Reply) else Reply()
+
+    async def _in_time(
+        self, query: dict[str, Any], call: Awaitable[T], told: Callable[[T], tuple[str, bool]]
+    ) -> T | Reply:
+        """Return what a call gives, once the tap is told its verdict; "Noted" if it takes long.
+
+        A refusal is told too; what is left to be said then is the Reply.
+        """
         asked = asyncio.ensure_future(call)
         done, _ = await asyncio.wait({asked}, timeout=self._tap_s)
         if not done:
@@ -150,12 +170,38 @@ class Requests:
                 self._answer(query, "Noted")
             raise
         if done:
-            self._answer(query, _verdict(result))
-        if pressed.verb in READS:
-            goal = self._goal(pressed.card, message, one.by.chat)
-            found = _as(result, Document)
-            return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
-        return Reply()
+            sentence, alert = told(result)
+            self._answer(query, sentence, alert=alert)
+        return result
+
+    # ---- panels
+
+    async def _panel_tap(self, one: Arrived, pressed: Pressed, goal: str) -> Reply:
+        message = one.body.get("message") or {}
+        call = self._panels.press(
+            pressed,
+            message_id=int(message.get("message_id", 0)),
+            goal=goal,
+            cause=f"telegram:{one.update_id}",
+        )
+        then = await self._in_time(one.body, call, lambda then: (then.said, then.alert))
+        return then if isinstance(then, Reply) else Reply(then.items)
+
+    async def _opened(self, query: dict[str, Any], panel: str, goal: str) -> Reply:
+        say = await self._in_time(query, self._panels.open(panel, goal), lambda _: ("", False))
+        return say if isinstance(say, Reply) else Reply((say,))
+
+    async def _typed(self, heard: Heard, prompt: Prompt) -> list[Item]:
+        """Hand a panel the line it asked for; a line that will not do may be typed again."""
+        pressed = Pressed(prompt.card, prompt.revision, prompt.verb)
+        then = await self._panels.press(
+            pressed,
+            message_id=prompt.message,
+            goal=heard.goal,
+            cause=heard.cause,
+            line=heard.text,
+        )
+        return [*then.items, *self._receipt(heard, then.said)]
 
     def _answer(self, query: dict[str, Any], sentence: str, *, alert: bool = False) -> None:
         """Tell the phone, at once and beside everything else; that it fails matters nothing."""
@@ -243,6 +289,8 @@ class Requests:
             return await self._command(heard, command[1].lower(), (command[2] or "").strip())
         if meant := _meant(heard.text):
             return [self._said(f"Did you mean {meant}? Nothing was started.", heard.message_id)]
+        if not heard.goal and self._panels.knows(heard.card):
+            return [self._said(text.ANSWER_NONE, heard.message_id)]
         return await self._hear(heard, heard.text)
 
     async def _hear(self, heard: Heard, words: str) -> list[Item]:
@@ -269,6 +317,8 @@ class Requests:
         )
 
     async def _prompted(self, heard: Heard, prompt: Prompt) -> list[Item]:
+        if self._panels.knows(prompt.card):
+            return await self._typed(heard, prompt)
         if prompt.verb == "new":
             return await self._new_goal(heard, prompt.project, heard.text)
         result = await self._engine.call(
@@ -283,14 +333,14 @@ class Requests:
 
     def _receipt(self, heard: Heard, result: object) -> list[Item]:
         """Confirm a line with the least there is: what became of it, its card shows anyway."""
-        verdict = _verdict(result)
-        if len(verdict.split()) > BRIEF:
-            return [self._said(verdict, heard.message_id)]
+        said = verdict(result)
+        if len(said.split()) > BRIEF:
+            return [self._said(said, heard.message_id)]
         return [React(message_id=heard.message_id)]
 
     def _done(self, heard: Heard, result: object) -> list[Item]:
         """Say what a command did."""
-        return [self._said(_verdict(result) or "Done.", heard.message_id)]
+        return [self._said(verdict(result) or "Done.", heard.message_id)]
 
     # ---- commands
 
@@ -329,7 +379,7 @@ class Requests:
     async def _settings(self, heard: Heard, rest: str) -> list[Item]:
         name, _, value = rest.partition(" ")
         if not rest:
-            return self._says(text.settings(_as(await self._engine.call("settings"), OwnerView)))
+            return [await self._panels.open("settings")]
         if not value.strip():
             return [
                 self._said(
@@ -541,13 +591,6 @@ class Requests:
 def _as(result: object, kind: type[T]) -> T:
     """Return what the engine answered as the view it is."""
     return msgspec.convert(msgspec.to_builtins(result), kind)
-
-
-def _verdict(result: object) -> str:
-    """Return what an answer says in words, if anything."""
-    if isinstance(result, dict):
-        result = result.get("verdict")
-    return result.strip() if isinstance(result, str) else ""
 
 
 def _added(result: object) -> str:

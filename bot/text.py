@@ -38,7 +38,6 @@ from engine.views import (
     Document,
     FailureCard,
     Note,
-    OwnerView,
     PermissionCard,
     PieceLine,
     PlanCard,
@@ -519,10 +518,11 @@ def _rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
         else:
             plain.append(Button(label(verb), verb, _style(verb)))
     brief = all(len(button.label) <= SHORT_LABEL for button in options)
-    return _side_by_side(options, 3 if brief else 1) + _side_by_side(plain, 3)
+    return side_by_side(options, 3 if brief else 1) + side_by_side(plain, 3)
 
 
-def _side_by_side(buttons: Sequence[Button], most: int) -> tuple[tuple[Button, ...], ...]:
+def side_by_side(buttons: Sequence[Button], most: int) -> tuple[tuple[Button, ...], ...]:
+    """Return rows of at most so many buttons."""
     width = 2 if most > 2 and len(buttons) == 4 else most
     return tuple(tuple(buttons[at : at + width]) for at in range(0, len(buttons), width))
 
@@ -658,20 +658,6 @@ def catch_up(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
     return _parts(sheet)
 
 
-def settings(owner: OwnerView) -> list[Words]:
-    """Return /settings."""
-    hours = "none: what needs you sounds at any hour"
-    if owner.quiet:
-        start, end = (f"{at // 60:02d}:{at % 60:02d}" for at in owner.quiet)
-        hours = f"{start}–{end}: everything comes silently, one message after says what waits"
-    sheet = Builder().line("Settings", "bold")
-    sheet.line(f"Quiet hours: {hours}")
-    sheet.line(f"Time zone: {one_line(owner.zone, 60) or 'that of the box'}")
-    sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
-    sheet.line().line("Change one: /settings quiet 23-7, zone Europe/Berlin, heartbeat URL, or off")
-    return _parts(sheet)
-
-
 def reminder(cards: Sequence[AnyCard], zone: tzinfo | None = None) -> Words:
     """Return that decisions still wait, in our words alone: it sounds."""
     still = "still waits" if len(cards) == 1 else "still wait"
@@ -736,6 +722,8 @@ def _parts(sheet: Builder) -> list[Words]:
     return [Words(part) for part in split(sheet.done(), ROOM)]
 
 
+NOT_THERE = "That is not there any more. Look at it again."
+ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
 PROMPTS = {
     "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
     "answer": ("Your answer? Reply to this message.", "It goes to who asked"),

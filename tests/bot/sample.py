@@ -2,7 +2,7 @@
 
 import sys
 
-from bot import text
+from bot import text, text_settings
 from bot.text import Words
 from engine.rules.words import Question
 from engine.views import (
@@ -247,7 +247,11 @@ ANSWERS: tuple[list[Words], ...] = (
         )
     ),
     text.projects([ProjectView("shop", "/srv/shop", "main", "", ("check: make test (allowed)",))]),
-    text.settings(OwnerView(zone="Europe/Berlin", quiet=(1380, 420), heartbeat="h.example: heard")),
+    [
+        text_settings.owner(
+            OwnerView(zone="Europe/Berlin", quiet=(1380, 420), heartbeat="h.example: heard")
+        )
+    ],
     text.catch_up((Row("g-3", "r-2", "Add CSV export", "a review"),)),
     [text.said(text.HELP)],
 )

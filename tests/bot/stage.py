@@ -50,6 +50,7 @@ class FakeDoor:
         self.server: Server | None = None
         self.owned = OwnerView()
         self.away = False
+        self.refuses = ""  # what a setting is refused with
         self.opens = ""  # the goal that the next ones are given as
         self.slow: asyncio.Event | None = None
         self._opener = opener
@@ -145,6 +146,10 @@ class FakeDoor:
 
     async def change_setting(self, name: str, value: str, cause: str) -> object:
         told = {"verdict": f"Kept: {name} {value}."}
+        self._must_be_here()
+        if self.refuses:
+            raise Refused(self.refuses)
+        self.owned = owned_with(self.owned, name, value)
         return await self._once(cause, "change_setting", {"name": name, "value": value}, told)
 
     async def keep_secret(self, name: str, sealed: bytes, cause: str) -> str:
@@ -171,6 +176,14 @@ class FakeDoor:
     def _must_be_here(self) -> None:
         if self.away:
             raise Unavailable("The engine is away.")
+
+
+def owned_with(owned: OwnerView, name: str, value: str) -> OwnerView:
+    """What the owner has once they set something; hours are whole here."""
+    if name == "quiet" and value != "off":
+        start, end = (int(hour) * 60 for hour in value.split("-"))
+        return replace(owned, quiet=(start, end))
+    return replace(owned, **{name: {"quiet": None}.get(name, "") if value == "off" else value})
 
 
 class Stage:
