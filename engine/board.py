@@ -741,7 +741,7 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 **common,  # type: ignore[arg-type]
                 who=ask.who,
                 text=ask.detail,
-                buttons=("approve", "send_back") if is_open else (),
+                buttons=("approve", "send_back", "stop") if is_open else (),
             )
         case AskKind.CHECK | AskKind.SETUP:
             goal = _state(world, f"goal/{ask.goal}", Goal)

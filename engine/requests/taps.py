@@ -5,8 +5,9 @@ Neighbours: goals.py, for lines that belong to no card; engine/board.py, which m
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 from engine import board
 from engine.errors import Refused
@@ -31,6 +32,7 @@ from engine.rules.events import (
     ShipPushed,
     TurnInterrupted,
 )
+from engine.rules.owner import Owner
 from engine.rules.words import Decision
 from engine.views import (
     AnyCard,
@@ -99,7 +101,7 @@ class Taps(Goals):
             raise Refused(GONE)
         if verb not in shown.buttons:
             if shown.decided:
-                raise Refused(f"{shown.decided}{_at(shown.decided_at)}.")
+                raise Refused(f"{shown.decided}{self._at(shown.decided_at)}.")
             raise Refused(CHANGED)
         if revision != shown.revision:
             raise Refused(CHANGED)
@@ -112,6 +114,10 @@ class Taps(Goals):
                 called = ShipCalled(review=card.id, ship=await self._id("sh"))
                 await self._loop.post(f"goal/{card.goal}", called, cause)
                 return "Shipping"
+            case ApproachCard() if verb == "stop":
+                stream, stopped = self._stop_of(card)
+                await self._loop.post(stream, stopped, cause)
+                return "Stopped"
             case PermissionCard() | CommandCard() | ApproachCard():
                 return await self._decide(card.id, DECISIONS[verb], text, cause)
             case QuestionCard():
@@ -125,6 +131,19 @@ class Taps(Goals):
                 stream, said, verdict = self._event(card, verb, text)
                 await self._loop.post(stream, said, cause)
                 return verdict
+
+    def _stop_of(self, card: ApproachCard) -> tuple[str, AnyEvent]:
+        """What stops whoever showed its approach: its piece, or the goal where it was the lead."""
+        goal = self._goal(card.goal)
+        asked = self._loop.state(f"ask/{card.id}")
+        session = asked.teller.partition("/")[2] if isinstance(asked, ask_rule.Ask) else ""
+        piece = goal.piece_of(session)
+        return goal.stream, PieceStopped(piece=piece.id) if piece else GoalStopped()
+
+    def _at(self, when: float) -> str:
+        owner = self._loop.state("owner")
+        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
+        return f" at {datetime.fromtimestamp(when, zone):%H:%M}" if when else ""
 
     async def _decide(self, ask: str, decision: Decision, text: str, cause: str) -> str:
         await self._loop.post(f"ask/{ask}", Answered(decision=decision, text=text), cause)
@@ -216,7 +235,3 @@ def _option(options: Sequence[str], verb: str) -> str:
     """The option a button `option-2` stands for; "" if it is no such button."""
     _, _, index = verb.partition("option-")
     return options[int(index)] if index.isdigit() and int(index) < len(options) else ""
-
-
-def _at(when: float) -> str:
-    return time.strftime(" at %H:%M", time.localtime(when)) if when else ""
