@@ -1,5 +1,7 @@
 """The whole bot against the emulated Bot API: what the owner sends, sees and decides."""
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -69,3 +71,11 @@ async def test_a_second_bot_on_the_same_home_does_not_start(stage: Stage) -> Non
     await stage.start_bot()
     with pytest.raises(Refused, match=r"Another bot already runs on this home\. Stop it first\."):
         await main(stage.home)
+
+
+def test_the_bot_starts_without_its_libraries_command_lines() -> None:
+    loaded = "import sys, bot.__main__; print([n for n in ('click', 'rich') if n in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
