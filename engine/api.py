@@ -34,7 +34,7 @@ from msgspec import Struct
 
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
-from engine.views import AnyCard, Board, Document, Note, OwnerView, ProjectView, Row
+from engine.views import AnyCard, Board, Document, Note, OwnerView, PlanChoices, ProjectView, Row
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +84,21 @@ class Tap(Arguments, frozen=True):
 class DocumentOf(Arguments, frozen=True):
     card: str
     what: str
+
+
+class OfPlan(Arguments, frozen=True):
+    plan: str
+
+
+class ChangePlan(Arguments, frozen=True):
+    """One piece of a plan as it was shown: see engine/rules/events.py's PlanChanged."""
+
+    plan: str
+    revision: str
+    piece: int
+    what: str
+    value: str = ""
+    after: tuple[int, ...] = ()
 
 
 class OfGoal(Arguments, frozen=True):
@@ -158,6 +173,8 @@ VERBS: Final[dict[str, Verb]] = {
     "hear": Verb(Hear, changes=True),
     "tap": Verb(Tap, changes=True),
     "document": Verb(DocumentOf, Document),
+    "plan_choices": Verb(OfPlan, PlanChoices),
+    "change_plan": Verb(ChangePlan, changes=True),
     "stop": Verb(OfGoal, changes=True),
     "resume": Verb(OfGoal, changes=True),
     "board": Verb(Nothing, Board),

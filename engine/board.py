@@ -15,10 +15,10 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.rules import ask as ask_rule
+from engine.rules import estimates, news, session_state
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
-from engine.rules import session_state
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
 from engine.rules.fleet import Fleet
@@ -369,14 +369,19 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     )
 
 
-def _where(world: World, piece: Piece) -> str:
+def _named(goal: Goal, piece: Piece) -> str:
+    drawn = next((other for other in goal.as_proposed if other.id == piece.id), piece)
+    return "named in the plan" if drawn.machine == piece.machine else "chosen by you"
+
+
+def _where(world: World, goal: Goal, piece: Piece) -> str:
     session = _state(world, f"session/{piece.session}", Session)
     if session and session.where:
         return session.where
     fleet = _state(world, "fleet", Fleet)
     names = [machine.name for machine in fleet.machines] if fleet else ["here"]
     if piece.machine:
-        return f"{piece.machine}: named in the plan"
+        return f"{piece.machine}: {_named(goal, piece)}"
     return f"{names[0]}: only machine ticked" if len(names) == 1 else "where fewest agents run"
 
 
@@ -396,10 +401,11 @@ def _plan_card(world: World, goal: Goal) -> PlanCard:
             task=piece.task,
             size=piece.size,
             after=piece.after,
-            where=_where(world, piece),
+            where=_where(world, goal, piece),
             agent=piece.agent,
             model=piece.model,
             stage=piece.stage.value if proposed else "",
+            cost_usd=found.cost_usd if (found := estimates.of(piece, goal.estimates)) else 0.0,
         )
         for piece in goal.pieces
     )
@@ -409,6 +415,8 @@ def _plan_card(world: World, goal: Goal) -> PlanCard:
         at=goal.plan_at,
         summary=goal.plan_summary,
         pieces=lines,
+        estimate=estimates.total(goal.pieces, goal.estimates),
+        changed=bool(news.plan_changes(goal.as_proposed, goal.pieces)),
         buttons=("start", "discard") if proposed else (),
         asks=proposed and goal.go == "ask",
         decided=decided,
@@ -475,7 +483,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         title=piece.title,
         stage=piece.stage.value,
         doing=_piece_doing(world, goal, piece, session, doing),
-        where=_where(world, piece),
+        where=_where(world, goal, piece),
         agent=piece.agent,
         model=(session.model if session else "") or piece.model,
         branch=piece.branch,

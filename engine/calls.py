@@ -18,11 +18,11 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Struct
 
-from engine import board
+from engine import board, history
 from engine.adapters.hub import Hub
 from engine.codec import whole
 from engine.rules import ask as ask_rule
-from engine.rules import fleet, news, plan
+from engine.rules import estimates, fleet, news, plan
 from engine.rules.events import (
     Answered,
     AnyEvent,
@@ -163,9 +163,9 @@ class Desk:
         to = goal.stream
         match tool:
             case "propose_plan":
-                if wrong := self._no_machine(asked):
+                if wrong := self._no_machine(asked) or self._no_account(goal, asked):
                     return wrong
-                return [(to, await self._plan(asked, call))]
+                return [(to, await self._plan(goal, asked, call))]
             case "start_plan":
                 return [(to, PlanStarted(plan=goal.plan, by="lead", call=call))]
             case "status":
@@ -195,9 +195,12 @@ class Desk:
             case _:
                 return [(session.stream, await self._ask(session, asked, call))]
 
-    def _machines(self) -> tuple[fleet.Machine, ...]:
+    def _fleet(self) -> fleet.Fleet:
         known = self._world().get("fleet")
-        return (known if isinstance(known, fleet.Fleet) else fleet.Fleet()).machines
+        return known if isinstance(known, fleet.Fleet) else fleet.Fleet()
+
+    def _machines(self) -> tuple[fleet.Machine, ...]:
+        return self._fleet().machines
 
     def _no_machine(self, asked: _ProposePlan) -> str:
         """Say which piece names a machine there is none of, or ""."""
@@ -210,11 +213,23 @@ class Desk:
                 )
         return ""
 
+    def _no_account(self, goal: Goal, asked: _ProposePlan) -> str:
+        """Say which piece names an agent that no account drives, or ""."""
+        known = tuple(dict.fromkeys((goal.account.agent, *fleet.reach(self._fleet()).agents)))
+        for number, piece in enumerate(asked.pieces, start=1):
+            if piece.agent and piece.agent not in known:
+                return (
+                    f"Piece {number} names the agent {piece.agent}, and no account drives it. "
+                    f"There are: {', '.join(known)}. Name none, and it has yours."
+                )
+        return ""
+
     async def _id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)
         return f"{kind}-{number}"
 
-    async def _plan(self, asked: _ProposePlan, call: str) -> PlanProposed:
+    async def _plan(self, goal: Goal, asked: _ProposePlan, call: str) -> PlanProposed:
+        landed = tuple(history.landed(self._world(), goal.account.agent))
         count = len(asked.pieces)
         pieces = await self._ledger.take("p", max(count, 1))
         sessions = await self._ledger.take("s", max(count, 1))
@@ -225,6 +240,8 @@ class Desk:
             call=call,
             piece_ids=tuple(f"p-{number}" for number in pieces[:count]),
             session_ids=tuple(f"s-{number}" for number in sessions[:count]),
+            estimates=estimates.by_size(landed, goal.project),
+            reach=fleet.reach(self._fleet()),
         )
 
     async def _ask(self, session: Session, asked: _AskOwner, call: str) -> AskRaised:
@@ -286,7 +303,9 @@ class Desk:
         lines = [
             f"goal {goal.id}: {goal.stage.value if goal.stage else 'new'}, branch {goal.branch}"
         ]
-        lines.append(f"plan: {goal.plan_stage.value}")
+        changes = news.plan_changes(goal.as_proposed, goal.pieces)
+        changed = f", changed by the owner: {changes}" if changes else ""
+        lines.append(f"plan: {goal.plan_stage.value}{changed}")
         for piece in goal.pieces:
             waits = plan.waits_for(piece, goal.pieces) if piece.stage is plan.Stage.WAITING else ""
             after = f", waits for {waits}" if waits else ""

@@ -23,6 +23,7 @@ from engine.loop import NOTES
 from engine.requests.accounts import Accounts
 from engine.requests.inside import Shown
 from engine.requests.machines import Machines
+from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.taps import Taps
 from engine.rules import asking, turn_ends
@@ -42,7 +43,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Projects, Machines, Accounts):
+class Door(Taps, Plans, Projects, Machines, Accounts):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from engine.rules.words import Question
+from engine.rules.words import PlanEstimate, Question
 
 NEEDS_TEXT = frozenset({"correct", "answer", "send_back"})
 
@@ -76,13 +76,38 @@ class PieceLine(Struct, frozen=True):
     agent: str
     model: str
     stage: str  # proposed, waiting, working, landing, landed, returned, failed, stopped, dropped
+    cost_usd: float = 0.0  # estimated; 0 = not known
 
 
 class PlanCard(Card, frozen=True, kw_only=True):
-    """The lead's plan. Start, Discard."""
+    """The lead's plan. Start, Change…, Discard."""
 
     summary: str
     pieces: tuple[PieceLine, ...]
+    estimate: PlanEstimate | None = None
+    changed: bool = False  # by the owner, since the lead proposed it
+
+
+class PieceChoice(Struct, frozen=True):
+    """One piece of a plan that can be changed, and what it may wait for."""
+
+    line: PieceLine
+    machine: str = ""  # "" = any
+    may_wait_for: tuple[int, ...] = ()
+
+
+class PlanChoices(Struct, frozen=True):
+    """What the owner can change of a plan, as it stands at `revision` of its card."""
+
+    plan: str
+    goal: str
+    revision: str
+    pieces: tuple[PieceChoice, ...]
+    machines: tuple[str, ...]
+    agents: tuple[str, ...]
+    models: dict[str, tuple[str, ...]]  # known by name, for each agent
+    estimate: PlanEstimate | None = None
+    over: str = ""  # why nothing can be changed any more
 
 
 class WorkerCard(Card, frozen=True, kw_only=True):

@@ -22,8 +22,10 @@ from engine.rules.words import (
     Collected,
     Command,
     Decision,
+    Estimate,
     PieceDraft,
     Question,
+    Reach,
     Role,
     Stats,
     TurnError,
@@ -115,6 +117,25 @@ class PlanProposed(Event, frozen=True):
     call: str = ""  # the desk call to answer, "<run>#<call>"
     piece_ids: tuple[str, ...] = ()
     session_ids: tuple[str, ...] = ()
+    estimates: tuple[Estimate, ...] = ()  # one a size that has a history
+    reach: Reach = Reach()
+
+
+class PlanChanged(Event, frozen=True):
+    """Request: the owner changes one piece of a plan that is not started.
+
+    what    drop, size, model, agent, machine or after
+    value   of all but `after`; "" is what the lead itself has (model), or any (machine)
+    after   the pieces it then waits for: this is the plan's order
+    reach   what there is to choose from
+    """
+
+    plan: str
+    piece: int
+    what: str
+    value: str = ""
+    after: tuple[int, ...] = ()
+    reach: Reach = Reach()
 
 
 class PlanStarted(Event, frozen=True):
@@ -745,6 +766,7 @@ GoalEvent: TypeAlias = (
     | CommandSettled
     | BaseChecked
     | PlanProposed
+    | PlanChanged
     | PlanStarted
     | PlanDiscarded
     | WorkerDone

@@ -32,7 +32,7 @@ from engine.rules.events import (
     SlotWanted,
 )
 from engine.rules.rests import Rest, over, rested, resting, without
-from engine.rules.words import HERE, Account
+from engine.rules.words import HERE, Account, Reach
 
 MAX_RUNS = 10
 REHEARSAL = "rehearsal"  # its agent comes with our node
@@ -83,6 +83,16 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
 
     def account(self, name: str) -> Account | None:
         return next((account for account in self.accounts if account.name == name), None)
+
+
+def reach(now: Fleet) -> Reach:
+    """What there is to choose from when work is given a place and an agent."""
+    agents = tuple(dict.fromkeys(account.agent for account in now.accounts))
+    machines = tuple(
+        (machine.name, tuple(agent for agent in agents if machine.has(agent)))
+        for machine in now.machines
+    )
+    return Reach(machines, now.accounts)
 
 
 def begin(_name: str) -> Fleet:

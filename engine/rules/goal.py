@@ -32,6 +32,7 @@ from engine.rules.events import (
     LinesLeft,
     PieceRetried,
     PieceStopped,
+    PlanChanged,
     PlanDiscarded,
     PlanProposed,
     PlanStarted,
@@ -94,16 +95,16 @@ def decide(now: Goal, event: GoalEvent) -> Step:
         case GoalDropped() if now.live:
             return _drop(now, event.at)
         case GoalStopped() if now.live:
-            return _hold(now, held=True)
+            return _hold(now, event.at, held=True)
         case GoalResumed() if now.live:
-            return _hold(now, held=False)
+            return _hold(now, event.at, held=False)
         case GoalDropped() | GoalStopped() | GoalResumed():
             raise Refused("That goal is over.")
         case GaveUp(effect="ReadBase", why=why) if now.stage is Stage.OPENING:
             return replace(now, failure=why, failed_at=event.at), ()
         case _ if not now.live:
             return _too_late(now, event)
-        case PlanProposed() | PlanStarted() | PlanDiscarded():
+        case PlanProposed() | PlanChanged() | PlanStarted() | PlanDiscarded():
             return of_plan(now, event)
         case ReviewPut() | ReviewJudged() | ReviewCorrected() | ShipCalled():
             return of_review(now, event)
@@ -118,7 +119,7 @@ def _too_late(now: Goal, event: GoalEvent) -> Step:
     call = getattr(event, "call", "")
     if call:
         return now, error(call, "This goal is over; end your turn.")
-    if isinstance(event, PlanStarted | PlanDiscarded | ReviewCorrected | ShipCalled):
+    if isinstance(event, PlanChanged | PlanStarted | PlanDiscarded | ReviewCorrected | ShipCalled):
         raise Refused("That goal is over.")
     if isinstance(event, PieceRetried | PieceStopped):
         raise Refused("That goal is over.")
@@ -220,7 +221,7 @@ def _command_settled(now: Goal, event: CommandSettled) -> Step:
     check = settled.command("check")
     if settled.settled and check and not now.settled:
         effects.append(_check_base(settled, check))
-    after, started = start_ready(settled)
+    after, started = start_ready(settled, event.at)
     return after, (*effects, *started)
 
 
@@ -257,7 +258,7 @@ def _kept(goal: str, event: TreeKept) -> tuple[AnyEffect, ...]:
     return (Say(goal=goal, kind="warning", text=told),) if told else ()
 
 
-def _hold(now: Goal, *, held: bool) -> Step:
+def _hold(now: Goal, at: float, *, held: bool) -> Step:
     if held and now.held:
         raise Refused("It is stopped already. /resume goes on.")
     now = replace(now, held=held, failure=now.failure if held else "")
@@ -269,7 +270,7 @@ def _hold(now: Goal, *, held: bool) -> Step:
     if held:
         return now, tuple(told)
     opening = (_read_base(now),) if now.stage is Stage.OPENING else ()
-    after, started = start_ready(now)
+    after, started = start_ready(now, at)
     return after, (*opening, *told, *started)
 
 

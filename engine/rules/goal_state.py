@@ -15,7 +15,7 @@ from engine.rules import plan
 from engine.rules.effects import AnyEffect, KeepTree, ReplyDesk, Tell
 from engine.rules.events import LandingDropped, Prompted, SessionStopped
 from engine.rules.plan import Piece
-from engine.rules.words import Account, CheckVerdict, Command, Stats, TurnError
+from engine.rules.words import Account, CheckVerdict, Command, Estimate, Stats, TurnError
 
 
 class Stage(StrEnum):
@@ -96,6 +96,8 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     plan_by: str = ""
     plan_at: float = 0.0  # proposed, then decided
     pieces: tuple[Piece, ...] = ()
+    as_proposed: tuple[Piece, ...] = ()  # by the lead, where the owner changed it since
+    estimates: tuple[Estimate, ...] = ()  # of this plan, as things stood when it was proposed
     earlier: tuple[Piece, ...] = ()  # of plans before this one
     review: Review = Review()
     correcting: bool = False  # the next plan starts at once: Correct… is also the go

@@ -7,6 +7,8 @@ Pure. Neighbours: roles.py (prefaces), goal.py and session.py (who is told what,
 
 from __future__ import annotations
 
+from engine.rules import plan
+from engine.rules.plan import Piece
 from engine.rules.words import AskKind, CheckVerdict, Decision, Role
 
 FOREIGN = 600
@@ -186,11 +188,40 @@ def review_red(verdict: CheckVerdict) -> str:
     )
 
 
-def plan_started(by: str, count: int) -> str:
+def plan_changes(before: tuple[Piece, ...], now: tuple[Piece, ...]) -> str:
+    """What the owner changed of a plan before it started, as one line; "" = nothing."""
+    left = {piece.number: piece for piece in now}
+    said = []
+    for piece in before:
+        kept = left.get(piece.number)
+        if kept is None:
+            said.append(f'piece {piece.number} "{piece.title}" dropped, not wanted now')
+        elif words := _piece_changes(piece, kept):
+            said.append(f"piece {piece.number}: {words}")
+    return "; ".join(said)
+
+
+def _piece_changes(before: Piece, now: Piece) -> str:
+    parts = []
+    if now.size != before.size:
+        parts.append(f"size {now.size}")
+    if now.agent != before.agent:
+        parts.append(f"agent {now.agent}")
+    if now.model != before.model:
+        parts.append(f"model {now.model or 'its own default'}")
+    if now.machine != before.machine:
+        parts.append(f"machine {now.machine or 'any'}")
+    if now.after != before.after:
+        parts.append(f"after {plan.numbers(now.after)}" if now.after else "waits for no other")
+    return ", ".join(parts)
+
+
+def plan_started(by: str, count: int, changes: str = "") -> str:
     begun = "The owner started your plan" if by == "owner" else "Your plan is started"
     noun = "piece" if count == 1 else "pieces"
+    changed = f" The owner changed it first: {changes}." if changes else ""
     return (
-        f"[Quarterdeck] {begun}: {count} {noun}. Workers build them; you hear when each lands. "
+        f"[Quarterdeck] {begun}: {count} {noun}.{changed} Workers build them; you hear when each lands. "
         "End your turn now unless something is left to say."
     )
 

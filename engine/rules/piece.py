@@ -163,14 +163,21 @@ def _name(piece: Piece) -> str:
 
 
 def _landed(now: Goal, piece: Piece, event: PieceLanded) -> Step:
-    landed = replace(piece, stage=plan.Stage.LANDED, commit=event.commit, why="", report="")
+    landed = replace(
+        piece,
+        stage=plan.Stage.LANDED,
+        commit=event.commit,
+        why="",
+        report="",
+        landed_at=event.at,
+    )
     now = replace(with_piece(now, landed), head=event.head)
     lines = [news.landed(piece.number, piece.title, piece.branch, event.checked)]
     whole = all(other.stage in plan.OVER for other in now.pieces)
     if whole:
         stopped = any(other.stage is plan.Stage.STOPPED for other in now.pieces)
         lines.append(news.all_landed(event.head, stopped=stopped))
-    after, started = start_ready(now)
+    after, started = start_ready(now, event.at)
     over = SessionStopped(why="landed", final=True)
     return after, (
         Tell(stream=f"session/{now.session}", event=TreeMoved(commit=event.head)),
@@ -280,7 +287,7 @@ def _retry(now: Goal, event: PieceRetried) -> Step:
         model=event.model or piece.model,
     )
     if not piece.opened:
-        after, started = start_ready(with_piece(now, again))
+        after, started = start_ready(with_piece(now, again), event.at)
         return after, (*reply(event.call, "Tried again."), *started)
     note = event.note or f"Try again. What went wrong: {piece.why}"
     return with_piece(now, again), (

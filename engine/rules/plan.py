@@ -9,11 +9,12 @@ Pure functions over tuples of pieces; goal.py holds the plan and decides. A piec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 
-from engine.rules.words import PieceDraft
+from engine.rules.words import Account, PieceDraft
 
 MAX_PIECES = 20
 MAX_TITLE = 100
@@ -50,6 +51,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     session: str = ""
     branch: str = ""
     agent: str = ""
+    account: Account | None = None  # whose, where it is not the lead's
     model: str = ""
     machine: str = ""
     stage: Stage = Stage.PROPOSED
@@ -62,6 +64,8 @@ class Piece(Struct, frozen=True, kw_only=True):
     why: str = ""  # of FAILED, STOPPED, or the last return
     report: str = ""
     summary: str = ""  # the worker's own words at done
+    started_at: float = 0.0  # when its worker was first asked for
+    landed_at: float = 0.0
 
 
 def fault(drafts: tuple[PieceDraft, ...]) -> str:
@@ -85,19 +89,20 @@ def fault(drafts: tuple[PieceDraft, ...]) -> str:
                     f"Piece {number}: `after` names piece {before}; it may name other pieces of "
                     f"this plan, 1 to {len(drafts)}."
                 )
-    return _circle(drafts)
+    return circle({number: draft.after for number, draft in enumerate(drafts, start=1)})
 
 
-def _circle(drafts: tuple[PieceDraft, ...]) -> str:
+def circle(after: Mapping[int, tuple[int, ...]]) -> str:
+    """Say which pieces wait for each other, or ""; `after` is what each of them waits for."""
     landed: set[int] = set()
-    while len(landed) < len(drafts):
+    while len(landed) < len(after):
         free = {
             number
-            for number, draft in enumerate(drafts, start=1)
-            if number not in landed and landed.issuperset(draft.after)
+            for number, before in after.items()
+            if number not in landed and landed.issuperset(before)
         }
         if not free:
-            left = ", ".join(str(n) for n in range(1, len(drafts) + 1) if n not in landed)
+            left = ", ".join(str(number) for number in after if number not in landed)
             return f"Pieces {left} wait for each other: no one of them could ever start."
         landed |= free
     return ""

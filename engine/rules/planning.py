@@ -8,9 +8,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import names, news, plan, roles
+from engine.rules import changing, names, news, plan, roles
 from engine.rules.effects import Tell
-from engine.rules.events import PlanDiscarded, PlanProposed, PlanStarted, SessionOpened
+from engine.rules.events import (
+    PlanChanged,
+    PlanDiscarded,
+    PlanProposed,
+    PlanStarted,
+    SessionOpened,
+)
 from engine.rules.goal_state import (
     Goal,
     PlanStage,
@@ -26,7 +32,7 @@ from engine.rules.plan import Piece
 from engine.rules.words import Role
 
 
-def of_plan(now: Goal, event: PlanProposed | PlanStarted | PlanDiscarded) -> Step:
+def of_plan(now: Goal, event: PlanProposed | PlanChanged | PlanStarted | PlanDiscarded) -> Step:
     match event:
         case PlanProposed():
             return _propose(now, event)
@@ -36,6 +42,8 @@ def of_plan(now: Goal, event: PlanProposed | PlanStarted | PlanDiscarded) -> Ste
             if wrong := being_shipped(now):
                 raise Refused(wrong)
             return _start_plan(now, "owner", event.at)
+        case PlanChanged(plan=plan_id) if _is_proposed(now, plan_id):
+            return changing.change(now, event), ()
         case PlanDiscarded(plan=plan_id) if _is_proposed(now, plan_id):
             discarded = replace(now, plan_stage=PlanStage.DISCARDED, plan_at=event.at)
             return discarded, (to_lead(now, news.plan_discarded()),)
@@ -62,6 +70,8 @@ def _propose(now: Goal, event: PlanProposed) -> Step:
     for number, draft in enumerate(event.pieces, start=1):
         branch = names.worker_branch(draft.title, event.piece_ids[number - 1], taken)
         taken.add(branch)
+        agent = draft.agent or now.account.agent
+        own = agent == now.account.agent
         pieces.append(
             Piece(
                 id=event.piece_ids[number - 1],
@@ -72,8 +82,9 @@ def _propose(now: Goal, event: PlanProposed) -> Step:
                 size=draft.size,
                 after=draft.after,
                 branch=branch,
-                agent=draft.agent or now.account.agent,
-                model=draft.model or now.model,
+                agent=agent,
+                account=None if own else event.reach.account(agent),
+                model=draft.model or (now.model if own else ""),
                 machine=draft.machine,
             )
         )
@@ -85,6 +96,8 @@ def _propose(now: Goal, event: PlanProposed) -> Step:
         plan_summary=event.summary,
         plan_at=event.at,
         pieces=tuple(pieces),
+        as_proposed=(),
+        estimates=event.estimates,
         earlier=(*now.earlier, *(piece for piece in now.pieces if piece.opened)),
     )
     if now.correcting:
@@ -145,18 +158,22 @@ def _start_plan(now: Goal, by: str, at: float) -> Step:
             for piece in now.pieces
         ),
     )
-    told = () if by == "correction" else (to_lead(now, news.plan_started(by, len(now.pieces))),)
-    after, effects = start_ready(started)
+    changes = news.plan_changes(now.as_proposed, now.pieces)
+    begun = news.plan_started(by, len(now.pieces), changes)
+    told = () if by == "correction" else (to_lead(now, begun),)
+    after, effects = start_ready(started, at)
     return after, (*told, *effects)
 
 
-def start_ready(now: Goal) -> Step:
+def start_ready(now: Goal, at: float) -> Step:
     """Start the pieces that wait for nothing; none before the owner's word on the commands."""
     if now.held or not now.settled or now.plan_stage is not PlanStage.STARTED:
         return now, ()
     effects = []
     for piece in plan.ready(now.pieces):
-        working = replace(piece, stage=plan.Stage.WORKING, opened=True, base=now.head)
+        working = replace(
+            piece, stage=plan.Stage.WORKING, opened=True, base=now.head, started_at=at
+        )
         now = with_piece(now, working)
         effects.append(_open_worker(now, working))
     return now, tuple(effects)
@@ -168,7 +185,7 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         goal=now.id,
         role=Role.WORKER,
         project=now.project,
-        account=now.account,
+        account=piece.account or now.account,
         model=piece.model,
         mode=now.mode,
         branch=piece.branch,

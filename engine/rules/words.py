@@ -78,6 +78,42 @@ class Account(Struct, frozen=True):
     secret_env: tuple[str, ...] = ()  # names; the values are in the vault as account/<name>/<KEY>
 
 
+class Reach(Struct, frozen=True):
+    """Where runs can go and who can pay for them, as the fleet stood when that was asked."""
+
+    machines: tuple[tuple[str, tuple[str, ...]], ...] = ()  # name, and the agents it has
+    accounts: tuple[Account, ...] = ()
+
+    def account(self, agent: str) -> Account | None:
+        """The first account that drives an agent."""
+        return next((account for account in self.accounts if account.agent == agent), None)
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Every agent some account drives, in the order they were added."""
+        return tuple(dict.fromkeys(account.agent for account in self.accounts))
+
+
+class Estimate(Struct, frozen=True):
+    """What pieces of one size cost and took before: medians of those that landed."""
+
+    size: str
+    pieces: int  # how many were looked at
+    cost_usd: float
+    took_s: float
+    same_project: bool = True
+
+
+class PlanEstimate(Struct, frozen=True):
+    """A whole plan's: money adds up, time is that of the longest chain of pieces."""
+
+    cost_usd: float
+    took_s: float
+    pieces: int  # that landed before, and that this is taken from
+    unknown: int = 0  # pieces of the plan of a size that never landed here
+    same_project: bool = True
+
+
 class PieceDraft(Struct, frozen=True):
     """A piece as a lead proposes it; numbered from 1 by its place."""
 

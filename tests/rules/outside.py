@@ -64,6 +64,7 @@ from engine.rules.events import (
     PieceLanded,
     PieceRetried,
     PieceStopped,
+    PlanChanged,
     PlanDiscarded,
     PlanProposed,
     PlanStarted,
@@ -153,6 +154,7 @@ REPEATED = (
 )
 TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (PlanCard, "start"): lambda card: PlanStarted(plan=card),
+    (PlanCard, "change"): lambda card: PlanChanged(plan=card, piece=1, what="drop"),
     (PlanCard, "discard"): lambda card: PlanDiscarded(plan=card),
     (ReviewCard, "ship"): lambda card: ShipCalled(review=card),
     (ReviewCard, "correct"): lambda card: ReviewCorrected(review=card, text="Not so"),
