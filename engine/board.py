@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -75,6 +75,26 @@ def goals(world: World) -> list[Goal]:
         (goal for goal in _all(world, "goal/", Goal) if goal.stage is not None),
         key=lambda goal: goal.opened_at,
     )
+
+
+def of_goal(world: World, goal: str, streams: Iterable[str]) -> World:
+    """What a goal's cards are made of: its own streams, and what lies beside them."""
+    own = {stream: world[stream] for stream in streams}
+    found = own.get(f"goal/{goal}")
+    if isinstance(found, Goal):
+        for beside in ("fleet", f"project/{found.project}"):
+            if beside in world:
+                own[beside] = world[beside]
+    return own
+
+
+def _each_goal(world: World) -> Iterator[tuple[Goal, World]]:
+    """Every goal, oldest first, with its own streams: all of the world is gone through but once."""
+    streams: dict[str, list[str]] = {}
+    for stream in world:
+        streams.setdefault(goal_of(world, stream), []).append(stream)
+    for goal in goals(world):
+        yield goal, of_goal(world, goal.id, streams[goal.id])
 
 
 def goal_of(world: World, stream: str) -> str:
@@ -150,8 +170,8 @@ def general(world: World) -> list[AnyCard]:
 def everything(world: World, doing: Doing) -> list[AnyCard]:
     """All cards there are, goal by goal."""
     found = general(world)
-    for goal in goals(world):
-        found.extend(cards(world, goal.id, doing))
+    for goal, own in _each_goal(world):
+        found.extend(cards(own, goal.id, doing))
     return found
 
 
@@ -781,11 +801,11 @@ def board(world: World, doing: Doing) -> Board:
     running: list[Row] = []
     following: list[Row] = []
     landed: list[Row] = []
-    for goal in goals(world):
+    for goal, own in _each_goal(world):
         if not goal.live:
-            now.extend(_left_asks(world, goal))
+            now.extend(_left_asks(own, goal))
             continue
-        shown = cards(world, goal.id, doing)
+        shown = cards(own, goal.id, doing)
         now.extend(
             Row(goal.id, card.id, goal.title, asks_for(card))
             for card in shown

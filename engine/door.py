@@ -28,7 +28,6 @@ from engine.requests.projects import Projects
 from engine.requests.taps import Taps
 from engine.rules import asking, turn_ends
 from engine.rules.events import SettingChanged
-from engine.rules.goal_state import Goal
 from engine.rules.owner import OFF, Owner
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.session_state import Session
@@ -110,13 +109,7 @@ class Door(Taps, Plans, Projects, Machines, Accounts):
 
     def _refresh(self, goal_id: str) -> None:
         """Make a goal's cards anew, from its own streams: the cost must not grow with age."""
-        world = self.world()
-        own = {stream: world[stream] for stream in self._streams.get(goal_id, ())}
-        goal = own.get(f"goal/{goal_id}")
-        if isinstance(goal, Goal):
-            for beside in ("fleet", f"project/{goal.project}"):
-                if beside in world:
-                    own[beside] = world[beside]
+        own = board.of_goal(self.world(), goal_id, self._streams.get(goal_id, ()))
         self._show(goal_id, board.cards(own, goal_id, self._doing))
 
     def on_doing(self, run: str) -> None:
