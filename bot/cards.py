@@ -25,6 +25,7 @@ from engine.views import (
     AnyCard,
     ApproachCard,
     CommandCard,
+    LimitCard,
     Note,
     OwnerView,
     PermissionCard,
@@ -36,7 +37,7 @@ from engine.views import (
 )
 from stores.cards import CardStore
 
-ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, WhereCard)
+ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, LimitCard, WhereCard)
 STALE_S = 86400.0
 OWNER = "owner"  # the fact that keeps what the owner set
 

@@ -383,13 +383,14 @@ class Requests:
         if not value.strip():
             return [
                 self._said(
-                    "Say /settings quiet 23-7, /settings zone Europe/Berlin or /settings heartbeat "
-                    "URL; off in its place switches it off.",
+                    "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL or "
+                    "/settings limit ask; off in its place switches it off.",
                     heard.message_id,
                 )
             ]
+        goal = heard.goal if name.lower() == "limit" else ""
         result = await self._engine.call(
-            "change_setting", cause=heard.cause, name=name.lower(), value=value
+            "change_setting", cause=heard.cause, name=name.lower(), value=value, goal=goal
         )
         return self._done(heard, result)
 

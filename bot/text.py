@@ -37,6 +37,7 @@ from engine.views import (
     CommandCard,
     Document,
     FailureCard,
+    LimitCard,
     Note,
     PermissionCard,
     PieceLine,
@@ -218,6 +219,8 @@ def _first_line(card: AnyCard) -> str:
         case CommandCard():
             kind = f"the project's {one_line(card.kind, 20)}"
             return f"Allow {kind}?" if card.asks else _capital(kind)
+        case LimitCard():
+            return "A usage limit is over: go on?" if card.asks else "After a usage limit"
         case WhereCard():
             return "Which one is this for?" if card.asks else "You were asked which one"
         case ReviewCard():
@@ -257,6 +260,10 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
                 sheet.line("Nothing is written before you approve.")
         case CommandCard():
             _command(card, sheet)
+        case LimitCard():
+            sheet.line(f"Account {one_line(card.account, 60)} may be used again.")
+            if card.asks:
+                sheet.line("Resume: sessions go on, one after the other. Leave it: all rest.")
         case WhereCard():
             sheet.foreign("You wrote:", Rich(tame(card.text)), "your-words.txt")
             _listed(card.options, sheet)
@@ -739,7 +746,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /projects  list; /projects add NAME URL_OR_PATH
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
-/settings  quiet hours, time zone, heartbeat
+/settings  quiet hours, time zone, heartbeat, what follows a usage limit
 /health  is all well?
 
 Reply to a card or write in its topic to speak to that session. A key you paste is sealed and \

@@ -127,6 +127,7 @@ class AddAccount(Arguments, frozen=True):
 class Setting(Arguments, frozen=True):
     name: str
     value: str
+    goal: str = ""  # "" = the owner's own
 
 
 class AtAddress(Arguments, frozen=True):

@@ -14,8 +14,8 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from engine.rules import after_limit, estimates, news, session_state, turn_ends
 from engine.rules import ask as ask_rule
-from engine.rules import estimates, news, session_state
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
@@ -35,6 +35,7 @@ from engine.views import (
     Board,
     CommandCard,
     FailureCard,
+    LimitCard,
     PermissionCard,
     PieceLine,
     PlanCard,
@@ -241,7 +242,7 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
             return (Wait("a place to run", where, session.waits_until),)
         case session_state.Stage.PARKED:
             account = f"account {session.account.name}"
-            return (Wait("its plan's usage limit", account, session.parked_until),)
+            return (_after_limit(session.why, account, session.parked_until),)
         case session_state.Stage.HELD if not session.final:
             return (Wait("/resume", session.why),)
         case session_state.Stage.FAILED:
@@ -253,6 +254,22 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
             return (Wait("a time of its own choice", first.why, first.due_at),)
         case _:
             return ()
+
+
+def _after_limit(why: str, account: str, until: float) -> Wait:
+    """What a session waits for that a usage limit stopped: the limit, the morning, its owner."""
+    if why == after_limit.TILL_MORNING:
+        return Wait("the morning", f"{why}: {account}", until)
+    if why == after_limit.WAITS_FOR_YOU:
+        return Wait("you", f"{why}: Resume, or Leave it")
+    return Wait(turn_ends.LIMIT, account, until)
+
+
+def _is_past_limit(session: Session | None) -> bool:
+    """Whether a session's limit is over and it still rests: then Resume is of use."""
+    if session is None or session.stage is not session_state.Stage.PARKED:
+        return False
+    return session.why in (after_limit.TILL_MORNING, after_limit.WAITS_FOR_YOU)
 
 
 def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ...]:
@@ -355,7 +372,10 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     if goal.live:
         if lead and lead.stage is session_state.Stage.RUNNING:
             buttons.append("interrupt")
-        buttons += ["resume", "drop"] if goal.held else ["stop"]
+        sessions = (goal.session, *(piece.session for piece in goal.at_work))
+        past = any(_is_past_limit(_state(world, f"session/{s}", Session)) for s in sessions)
+        resting = ["resume", "stop"] if past else ["stop"]
+        buttons += ["resume", "drop"] if goal.held else resting
     decided = ""
     if goal.stage is goal_rule.Stage.SHIPPED:
         decided = f"Shipped: {goal.where}"
@@ -721,6 +741,12 @@ def account_of(card: FailureCard) -> str:
 # ---------------------------------------------------------------- asks
 
 
+LIMIT_WORDS = {
+    Decision.ALLOW: "Goes on",
+    Decision.DENY: "Left: Resume on its session's card goes on",
+}
+
+
 def _ask_card(world: World, ask: Ask) -> AnyCard:
     is_open = ask.stage is ask_rule.Stage.OPEN
     decided = ""
@@ -730,6 +756,8 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
         decided = decided[:1].upper() + decided[1:]
     if ask.command is not None and ask.decision is Decision.DENY:
         decided = "Not this: it never runs, and the work goes on without it"
+    if ask.kind is AskKind.LIMIT and ask.decision in LIMIT_WORDS:
+        decided = LIMIT_WORDS[ask.decision]
     session = _state(world, ask.teller, Session)
     machine = session.machine if session else "here"
     fenced, _ = _fence(world, machine)
@@ -781,6 +809,14 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 command=ask.detail,
                 source=source,
                 buttons=("allow", "not_this") if is_open else (),
+            )
+        case AskKind.LIMIT:
+            goal = _state(world, f"goal/{ask.goal}", Goal)
+            return LimitCard(
+                **common,  # type: ignore[arg-type]
+                account=ask.title,
+                title=goal.title if goal else "",
+                buttons=("resume", "leave") if is_open else (),
             )
         case AskKind.WHERE:
             options = tuple(label for label, _ in ask.options)
@@ -877,6 +913,8 @@ def asks_for(card: AnyCard) -> str:
             return card.what
         case WorkerCard():
             return f"worker {card.number} failed"
+        case LimitCard():
+            return "whether to go on after a usage limit"
         case WhereCard():
             return "which goal a line of yours is for"
         case _:

@@ -27,7 +27,7 @@ from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.taps import Taps
 from engine.rules import asking, turn_ends
-from engine.rules.events import SettingChanged
+from engine.rules.events import AfterLimitChosen, SettingChanged
 from engine.rules.owner import OFF, Owner
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.session_state import Session
@@ -40,6 +40,7 @@ PATIENCE = {
     "a silent turn": f"{turn_ends.QUIET_S / 60:.0f} min",
     "attempts of a piece": str(MAX_ATTEMPTS),
 }
+LIMIT_SETTING = ("limit", "after_limit")
 
 
 class Door(Taps, Plans, Projects, Machines, Accounts):
@@ -164,20 +165,31 @@ class Door(Taps, Plans, Projects, Machines, Accounts):
         """What the bot says things by."""
         found = self._loop.state("owner")
         owner = found if isinstance(found, Owner) else Owner()
-        return OwnerView(zone=owner.zone, quiet=owner.quiet)
+        return OwnerView(zone=owner.zone, quiet=owner.quiet, after_limit=owner.after_limit)
 
     async def settings(self) -> OwnerView:
         return replace(self.owner(), heartbeat=self._heartbeat())
 
-    async def change_setting(self, name: str, value: str, cause: str = "") -> dict[str, str]:
-        """Change one of quiet, zone, heartbeat: {"verdict": words}."""
+    async def change_setting(
+        self, name: str, value: str, goal: str = "", cause: str = ""
+    ) -> dict[str, str]:
+        """Change one of quiet, zone, heartbeat, limit (that of a goal too): {"verdict": words}."""
         value = value.strip()
+        if goal:
+            return await self._change_goal(goal, name, value, cause)
         if value.lower() not in OFF:
             value = _looked_over(name, value)
         await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
         # A URL that is shown is looked up for a preview, which would be a beat of nobody's heart.
         shown = value if name != "heartbeat" or value.lower() in OFF else "kept to itself"
         return {"verdict": f"Kept: {name} {shown}."}
+
+    async def _change_goal(self, goal: str, name: str, value: str, cause: str) -> dict[str, str]:
+        if name not in LIMIT_SETTING:
+            raise Refused(f"{name} is no setting of one goal; write it in General.")
+        how = "" if value.lower() in OFF else value
+        await self._loop.post(self._goal(goal).stream, AfterLimitChosen(how=how), cause)
+        return {"verdict": f"Kept for this goal: limit {how or 'as by default'}."}
 
 
 def _looked_over(name: str, value: str) -> str:

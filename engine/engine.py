@@ -122,7 +122,7 @@ class Engine:
                 uptime=self._uptime,
                 check_limit_s=self._check_limit_s,
             )
-            performer = Performer(hub, self.runs, machines, lambda: self.loop.world())
+            performer = Performer(hub, self.runs, machines, lambda: self.loop.world(), self._clock)
             self.loop = Loop(ledger, RULES, performer, clock=self._clock)
             self.door = Door(
                 self.home,

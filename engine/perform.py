@@ -8,6 +8,7 @@ the stream that asked; what does not answer is raised as Unavailable, and the lo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
@@ -20,8 +21,10 @@ from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Runs
 from engine.board import World
 from engine.errors import Refused, Unavailable
+from engine.night import morning_at
 from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
+    AfterLimit,
     AnswerRun,
     AnyEffect,
     Check,
@@ -47,6 +50,7 @@ from engine.rules.events import (
     Checked,
     GaveUp,
     Landed,
+    LimitOver,
     Merged,
     PieceCollected,
     PushDone,
@@ -59,6 +63,7 @@ from engine.rules.events import (
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.landing import Landing
+from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
@@ -82,11 +87,13 @@ class Performer:
         runs: Runs,
         machines: Mapping[str, Machine],
         world: Callable[[], World],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._hub = hub
         self._runs = runs
         self._machines = machines
         self._world = world
+        self._clock = clock
 
     async def __call__(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:
         """Do what is ordered and return the events that came of it."""
@@ -130,6 +137,8 @@ class Performer:
                 return await self._runs.interrupt(effect_id, effect)
             case CloseRun():
                 return await self._runs.close(self._where_its_tree_is(effect))
+            case AfterLimit():
+                return await self._after_limit(effect)
             case Watch(run=run, session=session):
                 if self._is_down(machine_of(self._world(), session)):
                     self._runs.following.hear_anew(run)  # it is the link that is silent
@@ -137,6 +146,18 @@ class Performer:
                 return [(f"session/{session}", quiet)]
             case _:
                 raise TypeError(f"the loop performs {type(effect).__name__} itself")
+
+    async def _after_limit(self, effect: AfterLimit) -> Events:
+        owner = self._world().get("owner")
+        known = owner if isinstance(owner, Owner) else Owner()
+        over = LimitOver(
+            session=effect.session,
+            account=effect.account,
+            default=known.after_limit,
+            morning_at=morning_at(self._clock(), known.zone, known.quiet),
+            ask=await self._runs.new_id("a"),
+        )
+        return [(f"goal/{effect.goal}", over)]
 
     # ------------------------------------------------------------ what is needed to know
 

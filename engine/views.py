@@ -165,6 +165,13 @@ class CommandCard(Card, frozen=True, kw_only=True):
     source: str = ""  # ".quarterdeck/settings.toml at 1a2b3c4"
 
 
+class LimitCard(Card, frozen=True, kw_only=True):
+    """A usage limit is over, and the owner wants to be asked before work goes on. Resume, Leave it."""
+
+    account: str
+    title: str
+
+
 class WhereCard(Card, frozen=True, kw_only=True):
     """A line of the owner that could mean several places: one button each."""
 
@@ -225,6 +232,7 @@ AnyCard: TypeAlias = (
     | QuestionCard
     | ApproachCard
     | CommandCard
+    | LimitCard
     | WhereCard
     | ReviewCard
     | ShipCard
@@ -250,6 +258,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     zone: str = ""  # IANA name; "" = this machine's
     quiet: tuple[int, int] | None = None
     heartbeat: str = ""  # the host that is called, and how the last call went
+    after_limit: str = "go on"  # or "ask", "morning"
 
 
 class Row(Struct, frozen=True):

@@ -40,6 +40,7 @@ from engine.views import (
     CommandCard,
     Document,
     FailureCard,
+    LimitCard,
     PermissionCard,
     PlanCard,
     QuestionCard,
@@ -60,7 +61,10 @@ DECISIONS = {
     "approve": Decision.APPROVE,
     "send_back": Decision.SEND_BACK,
     "answer": Decision.ANSWER,
+    "resume": Decision.ALLOW,
+    "leave": Decision.DENY,
 }
+LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
 
 
 class Taps(Goals):
@@ -118,8 +122,9 @@ class Taps(Goals):
                 stream, stopped = self._stop_of(card)
                 await self._loop.post(stream, stopped, cause)
                 return "Stopped"
-            case PermissionCard() | CommandCard() | ApproachCard():
-                return await self._decide(card.id, DECISIONS[verb], text, cause)
+            case PermissionCard() | CommandCard() | ApproachCard() | LimitCard():
+                verdict = await self._decide(card.id, DECISIONS[verb], text, cause)
+                return LIMIT_SAID[verb] if isinstance(card, LimitCard) else verdict
             case QuestionCard():
                 answer = _option(card.questions[len(card.answers)].options, verb) or text
                 event = Answered(decision=Decision.ANSWER, text=answer, index=len(card.answers))

@@ -3,7 +3,8 @@
     OPEN -> ANSWERED | WITHDRAWN        (parked: still open, but no run is held for it any more)
 
 The first answer counts; a later one is refused with what was decided. Pure. The streams that raise
-asks are asking.py (permissions, questions, approaches) and project.py (check, setup).
+asks are asking.py (permissions, questions, approaches), project.py (check, setup) and goal.py (whether
+work goes on after a usage limit).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ OFFERED = {
     AskKind.APPROACH: {Decision.APPROVE, Decision.SEND_BACK},
     AskKind.CHECK: {Decision.ALLOW, Decision.DENY},
     AskKind.SETUP: {Decision.ALLOW, Decision.DENY},
+    AskKind.LIMIT: {Decision.ALLOW, Decision.DENY},
     AskKind.WHERE: {Decision.ANSWER},
 }
 

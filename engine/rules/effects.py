@@ -205,6 +205,14 @@ class Watch(Effect, frozen=True):
     session: str
 
 
+class AfterLimit(Effect, frozen=True):
+    """A usage limit is over: tell the goal, with the owner's default and the hour."""
+
+    session: str
+    goal: str
+    account: str = ""
+
+
 class KeepTree(Effect, frozen=True):
     """A session is over: its tree goes back to the pool, unsaved work to a rescue branch."""
 
@@ -230,5 +238,6 @@ AnyEffect: TypeAlias = (
     | InterruptRun
     | CloseRun
     | Watch
+    | AfterLimit
     | KeepTree
 )

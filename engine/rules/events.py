@@ -287,6 +287,22 @@ class GoalResumed(Event, frozen=True):
     """Request."""
 
 
+class AfterLimitChosen(Event, frozen=True):
+    """Request: what this goal's work does once a usage limit is over; "" = as the owner's default."""
+
+    how: str  # after_limit.CHOICES
+
+
+class LimitOver(Event, frozen=True):
+    """Fact: the limit that stopped a session is over; the owner's default, and the hour, beside it."""
+
+    session: str
+    account: str = ""
+    default: str = "go on"
+    morning_at: float = 0.0  # it is night, and until when; 0: it is day
+    ask: str = ""  # the id to use if the owner must be asked
+
+
 class GoalShipped(Event, frozen=True):
     """Fact from the ship."""
 
@@ -585,6 +601,13 @@ class HoldOver(Event, frozen=True):
     run: str = ""
 
 
+class LimitSettled(Event, frozen=True):
+    """Fact from the goal: a parked session may go on (`why` ""), or what it still waits for."""
+
+    why: str = ""
+    until: float = 0.0  # 0: until its owner has said so
+
+
 class TurnInterrupted(Event, frozen=True):
     """Request."""
 
@@ -651,6 +674,15 @@ class MachineSeen(Event, frozen=True):
     fenced: bool
     fence: str  # the probe's line
     agents: tuple[tuple[str, str], ...] = ()
+    cores: int = 0  # 0: not told
+    free_mb: int = -1  # memory that can be had; -1: not told
+
+
+class MachineLoad(Event, frozen=True):
+    """Fact: the memory that can be had on a machine, as its node has just read it."""
+
+    machine: str
+    free_mb: int
 
 
 class MachineLost(Event, frozen=True):
@@ -683,6 +715,18 @@ class SlotWanted(Event, frozen=True):
     account: str = ""  # whose limit or login may be in the way
     why: str = ""
     agent: str = ""  # "" = any machine can run it
+
+
+class RunUp(Event, frozen=True):
+    """Fact from a session: the agent took its turn up, so that its start is over."""
+
+    run: str
+
+
+class StartOver(Event, frozen=True):
+    """Fact: a run has had its time to start; it does not hold others up any longer."""
+
+    run: str
 
 
 class SlotFreed(Event, frozen=True):
@@ -787,6 +831,9 @@ GoalEvent: TypeAlias = (
     | GoalDropped
     | GoalStopped
     | GoalResumed
+    | AfterLimitChosen
+    | LimitOver
+    | AskSettled
     | GoalShipped
     | ShipFailed
     | GaveUp
@@ -823,6 +870,7 @@ SessionEvent: TypeAlias = (
     | RunExited
     | RunQuiet
     | HoldOver
+    | LimitSettled
     | TurnInterrupted
     | SessionStopped
     | SessionResumed
@@ -834,7 +882,10 @@ FleetEvent: TypeAlias = (
     | MachineLost
     | MachineAdded
     | MachineRemoved
+    | MachineLoad
     | SlotWanted
+    | RunUp
+    | StartOver
     | SlotFreed
     | AccountAdded
     | AccountRemoved

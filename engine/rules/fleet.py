@@ -2,8 +2,10 @@
 
 A session asks for a place (`SlotWanted`), is told where it runs and why (`Placed`) or why it waits
 (`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine: on
-the one it names, else where fewest agents run of those that are up and have its agent. Runs of an
-account that rests wait whatever is free (rests.py). Pure. Neighbours: session.py asks; engine/requests/
+the one it names, else where fewest agents run of those that are up and have its agent. Few start at
+once (starts.py), and runs of an account that rests wait whatever is free (rests.py); when a limit is
+over they leave the line and ask anew, if their owner wants that (after_limit.py). Pure. Neighbours:
+session.py asks; engine/requests/
 adds accounts and machines.
 """
 
@@ -13,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
+from engine.rules import starts
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     AccountAdded,
@@ -21,15 +24,19 @@ from engine.rules.events import (
     AccountRested,
     FleetEvent,
     HeldAll,
+    HoldOver,
     MachineAdded,
+    MachineLoad,
     MachineLost,
     MachineRemoved,
     MachineSeen,
     Placed,
     Queued,
     RestOver,
+    RunUp,
     SlotFreed,
     SlotWanted,
+    StartOver,
 )
 from engine.rules.rests import Rest, over, rested, resting, without
 from engine.rules.words import HERE, Account, Reach
@@ -49,6 +56,9 @@ class Machine(Struct, frozen=True, kw_only=True):
     fence: str = ""
     agents: tuple[tuple[str, str], ...] = ()
     max_runs: int = MAX_RUNS
+    cores: int = 0  # 0: not told
+    free_mb: int = starts.UNKNOWN  # memory that can be had
+    told_at: float = 0.0  # when that was so
 
     def has(self, agent: str) -> bool:
         """Whether an agent can run there; of this machine each account says itself."""
@@ -66,6 +76,9 @@ class Slot(Struct, frozen=True):
     until: float = 0.0  # what it was last told of the end of its wait
     why: str = ""  # of the machine it names
     agent: str = ""
+    starting: bool = False
+    placed_at: float = 0.0
+    timed: bool = False  # somebody waits for its start to be over, or too long
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -113,50 +126,62 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                 why=event.why,
                 agent=event.agent,
             )
-            return _grant(replace(now, wanting=(*now.wanting, slot)))
+            return _grant(replace(now, wanting=(*now.wanting, slot)), event.at)
         case SlotFreed(run=run):
-            return _grant(
-                replace(
-                    now,
-                    running=tuple(slot for slot in now.running if slot.run != run),
-                    wanting=tuple(slot for slot in now.wanting if slot.run != run),
-                )
+            left = replace(
+                now,
+                running=tuple(slot for slot in now.running if slot.run != run),
+                wanting=tuple(slot for slot in now.wanting if slot.run != run),
             )
+            return _grant(left, event.at)
+        case RunUp(run=run) | StartOver(run=run):
+            running = tuple(
+                replace(slot, starting=False) if slot.run == run else slot for slot in now.running
+            )
+            return _grant(replace(now, running=running), event.at)
         case MachineAdded():
-            return _grant(_added(now, event))
+            return _grant(_added(now, event), event.at)
         case MachineRemoved(machine=name):
-            return _grant(_removed(now, name))
+            return _grant(_removed(now, name), event.at)
         case MachineSeen():
-            return _grant(_seen(now, event))
+            return _grant(_seen(now, event), event.at)
+        case MachineLoad(machine=name, free_mb=free_mb):
+            machines = tuple(
+                replace(machine, free_mb=free_mb, told_at=event.at)
+                if machine.name == name
+                else machine
+                for machine in now.machines
+            )
+            return _grant(replace(now, machines=machines), event.at)
         case MachineLost(machine=name, why=why):
             machines = tuple(
                 replace(machine, up=False, why=why) if machine.name == name else machine
                 for machine in now.machines
             )
-            return _grant(replace(now, machines=machines))
+            return _grant(replace(now, machines=machines), event.at)
         case HeldAll(held=held):
             # Who lets all go on wants it now, whatever a provider said.
             rests = now.rests if held else tuple(rest for rest in now.rests if rest.signed_out)
-            return _grant(replace(now, held=held, rests=rests))
+            return _grant(replace(now, held=held, rests=rests), event.at)
         case AccountAdded(account=account):
             kept = tuple(known for known in now.accounts if known.name != account.name)
             rests = without(now.rests, account.name)
-            return _grant(replace(now, accounts=(*kept, account), rests=rests))
+            return _grant(replace(now, accounts=(*kept, account), rests=rests), event.at)
         case AccountRemoved(name=name) if now.account(name) is None:
             raise Refused(f"There is no account {name}. quarterdeck account list shows them.")
         case AccountRemoved(name=name):
             kept = tuple(known for known in now.accounts if known.name != name)
-            return _grant(replace(now, accounts=kept, rests=without(now.rests, name)))
+            return _grant(replace(now, accounts=kept, rests=without(now.rests, name)), event.at)
         case AccountRested():
             rests, wake = rested(now.rests, event)
-            after, told = _grant(replace(now, rests=rests))
+            after, told = _grant(replace(now, rests=rests), event.at)
             return after, (*wake, *told)
         case RestOver():
-            return _grant(replace(now, rests=over(now.rests, event)))
+            return _rest_over(now, event)
         case AccountFreed(name=name) if resting(now.rests, name) is None:
             raise Refused(f"Account {name} does not wait for you any more.")
         case AccountFreed(name=name):
-            return _grant(replace(now, rests=without(now.rests, name)))
+            return _grant(replace(now, rests=without(now.rests, name)), event.at)
         case _:
             return now, ()
 
@@ -209,17 +234,34 @@ def _seen(now: Fleet, event: MachineSeen) -> Fleet:
         fenced=event.fenced,
         fence=event.fence,
         agents=event.agents,
+        cores=event.cores,
+        free_mb=event.free_mb,
+        told_at=event.at,
     )
     return _with(now, seen)
 
 
-def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:
+def _rest_over(now: Fleet, event: RestOver) -> tuple[Fleet, tuple[AnyEffect, ...]]:
+    """End a limit's rest: whether what waited for it goes on is its goal's to say, so it asks anew."""
+    rests = over(now.rests, event)
+    if rests == now.rests:
+        return now, ()
+    waited = [slot for slot in now.wanting if slot.account == event.name]
+    left = tuple(slot for slot in now.wanting if slot.account != event.name)
+    after, effects = _grant(replace(now, rests=rests, wanting=left), event.at)
+    told = (Tell(stream=slot.teller, event=HoldOver(what="limit", run=slot.run)) for slot in waited)
+    return after, (*told, *effects)
+
+
+def _grant(now: Fleet, at: float) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     """Give every place that is free to those who waited longest; tell the others why they wait."""
     running, wanting, effects = list(now.running), [], []
+    line: dict[str, int] = {}  # how many wait for a start, by machine
     for slot in now.wanting:
-        machine, why = _place(now, slot, running)
+        machine, why = _place(now, slot, running, line, at)
         if machine:
-            running.append(replace(slot, machine=machine, told="", until=0.0))
+            taken = replace(slot, machine=machine, told="", until=0.0, starting=True, placed_at=at)
+            running.append(taken)
             placed = Placed(run=slot.run, machine=machine, why=why)
             effects.append(Tell(stream=slot.teller, event=placed))
             continue
@@ -229,10 +271,29 @@ def _grant(now: Fleet) -> tuple[Fleet, tuple[AnyEffect, ...]]:
         if (why, until) != (slot.told, slot.until):
             queued = Queued(run=slot.run, why=why, until=until)
             effects.append(Tell(stream=slot.teller, event=queued))
-    return replace(now, running=tuple(running), wanting=tuple(wanting)), tuple(effects)
+    timed, wakes = _timed(running, line)
+    after = replace(now, running=timed, wanting=tuple(wanting))
+    return after, (*effects, *wakes)
 
 
-def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
+def _timed(
+    running: list[Slot], line: dict[str, int]
+) -> tuple[tuple[Slot, ...], tuple[AnyEffect, ...]]:
+    """Give every start that somebody waits for an end."""
+    slots: list[Slot] = []
+    wakes: list[AnyEffect] = []
+    for slot in running:
+        if slot.starting and not slot.timed and line.get(slot.machine):
+            slot = replace(slot, timed=True)
+            late = StartOver(run=slot.run)
+            wakes.append(Tell(stream="fleet", event=late, due_at=slot.placed_at + starts.START_S))
+        slots.append(slot)
+    return tuple(slots), tuple(wakes)
+
+
+def _place(
+    now: Fleet, slot: Slot, running: list[Slot], line: dict[str, int], at: float
+) -> tuple[str, str]:
     """Return the machine for a run and why it is that one, or "" and why it waits."""
     if now.held:
         return "", "everything is stopped: /resume all goes on"
@@ -253,7 +314,11 @@ def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
         first = ticked[0]
         full = f"all {first.max_runs} places are taken"
         return "", f"{first.name}: {full if first.up else first.why}"
-    best = min(able, key=lambda machine: counts[machine.name])
+    waits = {machine.name: _waits_there(machine, running, line, at) for machine in able}
+    best = min(able, key=lambda machine: (bool(waits[machine.name]), counts[machine.name]))
+    if waits[best.name]:
+        line[best.name] = line.get(best.name, 0) + 1
+        return "", f"{best.name}: {waits[best.name]}"
     if len(now.machines) == 1:
         return best.name, f"{best.name}: only machine ticked"
     if slot.machine:
@@ -261,3 +326,14 @@ def _place(now: Fleet, slot: Slot, running: list[Slot]) -> tuple[str, str]:
     if len(ticked) == 1:
         return best.name, f"{best.name}: only machine with {slot.agent}"
     return best.name, f"{best.name}: fewest agents running there ({counts[best.name]})"
+
+
+def _waits_there(machine: Machine, running: list[Slot], line: dict[str, int], at: float) -> str:
+    """Why a run with a place on a machine cannot start there yet, or nothing."""
+    there = [slot for slot in running if slot.machine == machine.name]
+    starting = sum(slot.starting for slot in there)
+    if starts.is_short(machine.free_mb, at - machine.told_at, starting, len(there)):
+        return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
+    if not starts.may_start(machine.cores, starting):
+        return starts.in_line(line.get(machine.name, 0) + 1)
+    return ""

@@ -6,7 +6,7 @@
 
 Only this stream decides about the plan and the attempts. Sessions tell it how turns end, the landing
 what landed, the ship what was pushed. Desk calls carry `call`, and every one is answered. Pure.
-Its parts: goal_state.py (the data), planning.py, piece.py, review.py. Neighbours: session.py,
+Its parts: goal_state.py (the data), planning.py, piece.py, review.py, after_limit.py. Neighbours: session.py,
 landing.py, ship.py, news.py (all wording to agents).
 """
 
@@ -16,8 +16,11 @@ from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules import news, plan, roles
+from engine.rules.after_limit import of_limit
 from engine.rules.effects import AnyEffect, Check, ReadBase, Say, Tell
 from engine.rules.events import (
+    AfterLimitChosen,
+    AskSettled,
     BaseChecked,
     BaseRead,
     CommandSettled,
@@ -29,6 +32,7 @@ from engine.rules.events import (
     GoalResumed,
     GoalShipped,
     GoalStopped,
+    LimitOver,
     LinesLeft,
     PieceRetried,
     PieceStopped,
@@ -53,6 +57,7 @@ from engine.rules.goal_state import (
     ReviewStage,
     Stage,
     Step,
+    ask_no_more,
     end_all,
     error,
     to_lead,
@@ -102,6 +107,10 @@ def decide(now: Goal, event: GoalEvent) -> Step:
             raise Refused("That goal is over.")
         case GaveUp(effect="ReadBase", why=why) if now.stage is Stage.OPENING:
             return replace(now, failure=why, failed_at=event.at), ()
+        case AfterLimitChosen() if not now.live:
+            raise Refused("That goal is over.")
+        case AfterLimitChosen() | LimitOver() | AskSettled() if now.live:
+            return of_limit(now, event)
         case _ if not now.live:
             return _too_late(now, event)
         case PlanProposed() | PlanChanged() | PlanStarted() | PlanDiscarded():
@@ -261,6 +270,7 @@ def _kept(goal: str, event: TreeKept) -> tuple[AnyEffect, ...]:
 def _hold(now: Goal, at: float, *, held: bool) -> Step:
     if held and now.held:
         raise Refused("It is stopped already. /resume goes on.")
+    now, gone = ask_no_more(now, "the goal was stopped" if held else "it goes on")
     now = replace(now, held=held, failure=now.failure if held else "")
     told = [_told(now.session, again=True, held=held)] if now.stage is not Stage.OPENING else []
     told += [
@@ -268,10 +278,10 @@ def _hold(now: Goal, at: float, *, held: bool) -> Step:
         for piece in now.at_work
     ]
     if held:
-        return now, tuple(told)
+        return now, (*gone, *told)
     opening = (_read_base(now),) if now.stage is Stage.OPENING else ()
     after, started = start_ready(now, at)
-    return after, (*opening, *told, *started)
+    return after, (*gone, *opening, *told, *started)
 
 
 def _told(session: str, *, again: bool, held: bool) -> Tell:

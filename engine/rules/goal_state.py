@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.errors import Refused
 from engine.rules import plan
 from engine.rules.effects import AnyEffect, KeepTree, ReplyDesk, Tell
-from engine.rules.events import LandingDropped, Prompted, SessionStopped
+from engine.rules.events import AskWithdrawn, LandingDropped, Prompted, SessionStopped
 from engine.rules.plan import Piece
 from engine.rules.words import Account, CheckVerdict, Command, Estimate, Stats, TurnError
 
@@ -109,6 +109,9 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     opened_at: float = 0.0
     shipped: str = ""
     where: str = ""
+    after_limit: str = ""  # what its work does after a usage limit; "" = the owner's default
+    limit_ask: str = ""  # the open card about it
+    limit_waits: tuple[str, ...] = ()  # sessions that wait for its answer
 
     @property
     def stream(self) -> str:
@@ -155,8 +158,17 @@ def to_lead(now: Goal, text: str, *, wait_s: float = 0.0) -> Tell:
     return Tell(stream=f"session/{now.session}", event=told)
 
 
+def ask_no_more(now: Goal, why: str) -> Step:
+    """Nothing waits for the owner's word on a limit that is over any more."""
+    if not now.limit_ask:
+        return now, ()
+    gone = Tell(stream=f"ask/{now.limit_ask}", event=AskWithdrawn(why=why))
+    return replace(now, limit_ask="", limit_waits=()), (gone,)
+
+
 def end_all(now: Goal, why: str) -> Step:
     """Nothing of the goal goes on: every session ends for good, no piece is left open."""
+    now, gone = ask_no_more(now, f"the goal was {why}")
     lead = () if now.stage is Stage.OPENING else (now.session,)
     sessions = (*lead, *(piece.session for piece in now.at_work))
     over = SessionStopped(why=why, final=True)
@@ -165,6 +177,7 @@ def end_all(now: Goal, why: str) -> Step:
         for piece in now.pieces
     )
     return replace(now, pieces=pieces, failure=""), (
+        *gone,
         Tell(stream=f"landing/{now.id}", event=LandingDropped()),
         *(Tell(stream=f"session/{session}", event=over) for session in sessions),
         *(KeepTree(session=session, project=now.project) for session in sessions),

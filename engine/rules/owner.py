@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
+from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
 from engine.rules.events import EngineAway, OwnerEvent, SettingChanged
 
@@ -26,6 +27,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     zone: str = ""  # IANA name; "" = this machine's
     quiet: tuple[int, int] | None = None
     heartbeat: str = ""  # URL
+    after_limit: str = GO_ON  # what work does after a usage limit, where its goal says nothing
 
 
 def begin(_name: str) -> Owner:
@@ -41,8 +43,10 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             return replace(now, zone=_unless_off(value)), ()
         case SettingChanged(name="heartbeat", value=value):
             return replace(now, heartbeat=_unless_off(value)), ()
+        case SettingChanged(name="after_limit" | "limit", value=value):
+            return replace(now, after_limit=choice(value)), ()
         case SettingChanged(name=name):
-            raise Refused(f"There is no setting {name}. There are: quiet, zone, heartbeat.")
+            raise Refused(f"There is no setting {name}. There are: quiet, zone, heartbeat, limit.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case _:

@@ -35,6 +35,7 @@ from engine.rules.events import (
     GaveUp,
     HoldOver,
     LimitReached,
+    LimitSettled,
     Placed,
     Prompted,
     Queued,
@@ -43,6 +44,7 @@ from engine.rules.events import (
     RunQuiet,
     RunRefused,
     RunStarted,
+    RunUp,
     SessionEvent,
     SessionNamed,
     SessionOpened,
@@ -68,11 +70,14 @@ from engine.rules.session_state import (
     uuid_of,
 )
 from engine.rules.turn_ends import (
+    LIMIT_IS_OVER,
     QUIET_S,
     ended,
     exited,
     fail,
     leave_lines,
+    limit_over,
+    limit_settled,
     never_started,
     quiet,
     rest,
@@ -110,8 +115,10 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return settled(now, event)
         case AskParked(ask=ask):
             return park(now, ask)
-        case HoldOver(what="limit", run=run) if now.stage is Stage.PARKED and run in ("", now.run):
-            return resume(now)
+        case HoldOver(what="limit", run=run) if run in ("", now.run):
+            return limit_over(now)
+        case LimitSettled() if now.stage is Stage.PARKED:
+            return limit_settled(now, event)
         case HoldOver(what="news"):
             return next_turn(now)
         case WakeAsked():
@@ -146,8 +153,11 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case GaveUp(effect="CloseRun", about=run) if now.live and run == now.run:
             again = CloseRun(run=now.run, machine=now.machine, due_at=event.at + CLOSE_AGAIN_S)
             return now, (again,)
+        case GaveUp(effect="AfterLimit") if now.stage is Stage.PARKED and now.why == LIMIT_IS_OVER:
+            return resume(now)
         case SessionNamed() if now.live:
             warned = () if event.warning in ("", now.version_warning) else _warn(now, event.warning)
+            up = () if now.named else (Tell(stream="fleet", event=RunUp(run=now.run)),)
             named = replace(
                 now,
                 agent_session=event.agent_session or now.agent_session,
@@ -156,7 +166,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
                 model=now.model or event.model,
                 version_warning=event.warning or now.version_warning,
             )
-            return named, warned
+            return named, (*up, *warned)
         case AskRaised(ask=ask) if any(known.ask == ask for known in now.asks):
             return now, ()
         case AskRaised():

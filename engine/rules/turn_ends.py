@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from engine.rules import news
 from engine.rules.asking import held_by_run, withdraw
-from engine.rules.effects import AnyEffect, CloseRun, Say, Tell, Watch
+from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell, Watch
 from engine.rules.events import (
     AccountRested,
     HoldOver,
+    LimitSettled,
     LinesLeft,
     RunExited,
     SlotFreed,
@@ -26,6 +27,8 @@ from engine.rules.words import Account, Role, TurnError
 QUIET_S = 15 * 60.0  # silence after which a run counts as hung
 LIMIT_MARGIN_S = 60.0
 UNKNOWN_LIMIT_S = 15 * 60.0
+LIMIT = "its plan's usage limit"
+LIMIT_IS_OVER = f"{LIMIT} is over"
 MAX_CUT_OFFS = 3  # in a row
 
 
@@ -55,7 +58,7 @@ def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
     name = now.account.name
     match event.kind:
         case TurnError.LIMIT:
-            until, why = _limit_over(now, event.at), "its plan's usage limit"
+            until, why = _limit_ends(now, event.at), LIMIT
         case TurnError.LOGIN:
             until, why = 0.0, signed_out(now.account, event.error)
         case _:
@@ -114,13 +117,13 @@ def _interrupted(now: Session) -> Step:
     return idle, (_tell_over(now, "interrupted", TurnError.INTERRUPTED),)
 
 
-def _limit_over(now: Session, at: float) -> float:
+def _limit_ends(now: Session, at: float) -> float:
     known = now.parked_until > at
     return now.parked_until + LIMIT_MARGIN_S if known else at + UNKNOWN_LIMIT_S
 
 
 def _limited(now: Session, at: float) -> Step:
-    until = _limit_over(now, at)
+    until = _limit_ends(now, at)
     carry_on = Line(news.LIMIT_OVER, "plain code")
     parked = replace(
         now,
@@ -128,11 +131,32 @@ def _limited(now: Session, at: float) -> Step:
         taken=(),
         queue=(carry_on, *now.queue) if now.named else (*now.taken, *now.queue),
         parked_until=until,
-        why="its plan's usage limit",
+        why=LIMIT,
     )
     wake = Tell(stream=now.stream, event=HoldOver(what="limit", run=now.run), due_at=until)
     over = TurnOver(session=now.id, error="reached its plan's usage limit", kind=TurnError.LIMIT)
     return parked, (wake, Tell(stream=f"goal/{now.goal}", event=over))
+
+
+def limit_over(now: Session) -> Step:
+    """The limit is over: whether it goes on is the goal's to say, or its owner's."""
+    if now.stage is Stage.WANTING:  # its account rested, and the fleet took it out of the line
+        now = replace(now, stage=Stage.PARKED, waits_until=0.0)
+    if now.stage is not Stage.PARKED:
+        return now, ()
+    parked = replace(now, parked_until=0.0, why=LIMIT_IS_OVER)
+    return parked, (AfterLimit(session=now.id, goal=now.goal, account=now.account.name),)
+
+
+def limit_settled(now: Session, event: LimitSettled) -> Step:
+    """The goal has said what a parked session is to do."""
+    if not event.why:
+        return resume(now)
+    waiting = replace(now, why=event.why, parked_until=event.until)
+    if not event.until:
+        return waiting, ()
+    again = HoldOver(what="limit", run=now.run)
+    return waiting, (Tell(stream=now.stream, event=again, due_at=event.until),)
 
 
 def _signed_out(now: Session) -> Step:

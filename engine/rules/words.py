@@ -24,6 +24,7 @@ class AskKind(StrEnum):
     APPROACH = "approach"
     CHECK = "check"
     SETUP = "setup"
+    LIMIT = "limit"  # whether work goes on after a usage limit
     WHERE = "where"  # which project or session a line of the owner is for
 
 

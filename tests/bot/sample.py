@@ -11,6 +11,7 @@ from engine.views import (
     Board,
     CommandCard,
     FailureCard,
+    LimitCard,
     Note,
     OwnerView,
     PermissionCard,
@@ -169,6 +170,14 @@ CARDS: tuple[AnyCard, ...] = (
         source=".quarterdeck/settings.toml at 1a2b3c4",
         asks=True,
         buttons=("allow", "not_this"),
+    ),
+    LimitCard(
+        id="a-11",
+        goal="g-3",
+        account="main",
+        title="Add CSV export to orders",
+        asks=True,
+        buttons=("resume", "leave"),
     ),
     WhereCard(
         id="a-9",

@@ -144,7 +144,7 @@ class FakeDoor:
     async def settings(self) -> OwnerView:
         return self.owned
 
-    async def change_setting(self, name: str, value: str, cause: str) -> object:
+    async def change_setting(self, name: str, value: str, cause: str, goal: str = "") -> object:
         told = {"verdict": f"Kept: {name} {value}."}
         self._must_be_here()
         if self.refuses:

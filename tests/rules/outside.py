@@ -23,7 +23,9 @@ from engine import board
 from engine.errors import Refused
 from engine.rules import landing as landing_rule
 from engine.rules import ship as ship_rule
+from engine.rules.after_limit import WAITS_FOR_YOU
 from engine.rules.effects import (
+    AfterLimit,
     AnyEffect,
     Check,
     CloseRun,
@@ -41,6 +43,7 @@ from engine.rules.effects import (
 )
 from engine.rules.events import (
     AccountFreed,
+    AfterLimitChosen,
     Answered,
     AnyEvent,
     AskRaised,
@@ -58,6 +61,7 @@ from engine.rules.events import (
     Landed,
     LandingCalled,
     LimitReached,
+    MachineLoad,
     MachineSeen,
     Merged,
     PieceCollected,
@@ -112,6 +116,7 @@ from engine.views import (
     ApproachCard,
     CommandCard,
     FailureCard,
+    LimitCard,
     PermissionCard,
     PlanCard,
     QuestionCard,
@@ -124,6 +129,7 @@ from tests.rules.world import ACCOUNT, CHECK, Happened, World, draft
 
 Move = Callable[[], None]
 
+PLENTY_MB = 20_000
 PASSED = CheckVerdict(passed=True, summary="passed")
 RED = CheckVerdict(passed=False, summary="exit 1", report="1 failed")
 UNJUDGED = CheckVerdict(passed=False, ran=False, failure="killed")
@@ -177,6 +183,8 @@ TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (CommandCard, "not_this"): lambda _: Answered(decision=Decision.DENY),
     (ApproachCard, "approve"): lambda _: Answered(decision=Decision.APPROVE),
     (ApproachCard, "send_back"): lambda _: Answered(decision=Decision.SEND_BACK, text="Not so"),
+    (LimitCard, "resume"): lambda _: Answered(decision=Decision.ALLOW),
+    (LimitCard, "leave"): lambda _: Answered(decision=Decision.DENY),
     (QuestionCard, "option-0"): lambda _: Answered(decision=Decision.ANSWER, text="Euro"),
     (QuestionCard, "answer"): lambda _: Answered(decision=Decision.ANSWER, text="Both"),
 }
@@ -187,10 +195,10 @@ FORWARD = {
 }
 
 YES = {"start", "allow", "ship", "proceed", "push"}
-BACKWARD = {"stop", "discard", "deny", "not_this", "send_back", "cancel", "interrupt"}
+BACKWARD = {"leave", "stop", "discard", "deny", "not_this", "send_back", "cancel", "interrupt"}
 THEMES = (
     *("", "orders fail", "agents differ", "checks fail", "owner stops", "owner writes"),
-    *("time", "again", "heads move"),
+    *("time", "again", "heads move", "machines", "limits end"),
 )
 
 
@@ -210,6 +218,8 @@ class Outside:
         go: str = "ask",
         drops: bool = False,
         theme: str = "",
+        cores: int = 0,
+        after_limit: str = "go on",
     ) -> None:
         self._drops = drops
         self._theme = theme
@@ -228,7 +238,11 @@ class Outside:
         self.taps: list[tuple[str, AnyEvent]] = []
         self.asked: set[str] = set()
         self._number = 0
-        self.world.post("fleet", MachineSeen(machine="here", fenced=True, fence="fenced"))
+        self.world.after_limit = after_limit
+        here = MachineSeen(
+            machine="here", fenced=True, fence="fenced", cores=cores, free_mb=PLENTY_MB
+        )
+        self.world.post("fleet", here)
         self.world.post(
             "project/shop", ProjectAdded(source="/shop", push_url="/shop.git", base="main")
         )
@@ -283,6 +297,8 @@ class Outside:
         yield "time", 2, [self._time(30.0), self._time(1000.0), self._time(4000.0)]
         yield "again", 2, [self._again, self._tap_again]
         yield "heads move", 2, [*map(self._head_moves, self.heads), self._remote_moves]
+        yield "machines", 1, [self._memory(700), self._memory(2_000), self._memory(PLENTY_MB)]
+        yield "limits end", 1, [self._choose(how) for how in ("", "go on", "ask", "morning")]
         yield "", 1, [self._hold_all]
         yield "", 1, [move for verb, move in taps if verb == "drop" and self._drops]
 
@@ -323,6 +339,15 @@ class Outside:
     def _hold_all(self) -> None:
         self.world.post("fleet", HeldAll(held=not self.world.states["fleet"].held))
 
+    def _memory(self, free_mb: int) -> Move:
+        return self._try("fleet", MachineLoad(machine="here", free_mb=free_mb))
+
+    def _choose(self, how: str) -> Move:
+        return self._try(next(iter(self._goals())), AfterLimitChosen(how=how))
+
+    def _goals(self) -> Iterator[str]:
+        return (stream for stream in self.world.states if stream.startswith("goal/"))
+
     def _head_moves(self, goal: str) -> Move:
         def move() -> None:
             self.heads[goal] = f"doc{self.next()}"
@@ -331,6 +356,11 @@ class Outside:
 
     def _remote_moves(self) -> None:
         self.remote = f"r{self.next()}"
+
+    def _limit_over(self, effect: AfterLimit, morning_at: float = 0.0) -> None:
+        self.world.morning_at = morning_at
+        over = self.world.limit_over(effect)
+        self.world.post(over.stream, over.event)
 
     # ------------------------------------------------------------ what is owed
 
@@ -361,6 +391,9 @@ class Outside:
                 yield lambda: post(stream, RunRefused(run=run, why="no such agent"))
             case CloseRun(run=run):
                 yield lambda: self._close(run)
+            case AfterLimit():
+                yield lambda: self._limit_over(effect)
+                yield lambda: self._limit_over(effect, self.world.now + 5000.0)
             case Watch(run=run):
                 yield lambda: post(stream, RunQuiet(run=run, silent_s=0.0))
                 yield lambda: post(stream, RunQuiet(run=run, silent_s=3600.0))
@@ -693,6 +726,8 @@ class Outside:
             world.post("fleet", AccountFreed(name=signed_out[0].account))
         elif world.states["fleet"].held:
             world.post("fleet", HeldAll(held=False))
+        elif world.states["fleet"].machines[0].free_mb < PLENTY_MB:
+            self._memory(PLENTY_MB)()
         elif due := [due for due, _, _ in world.later] + [
             effect.due_at for _, effect in world.owed if effect.due_at > world.now
         ]:
@@ -865,8 +900,9 @@ def unreasoned_waits(world: World) -> list[str]:
 
 def _of_sessions(world: World, goal: Goal, cards: dict[str, AnyCard]) -> Iterator[str]:
     lead = world.states.get(f"session/{goal.session}")
+    asked = any(isinstance(card, LimitCard) and card.asks for card in cards.values())
     if isinstance(lead, Session):
-        yield from _of_session(lead, cards[goal.id])
+        yield from _of_session(lead, cards[goal.id], asked=asked)
         if lead.stage is Stage.FAILED and not any(
             isinstance(card, FailureCard) for card in cards.values()
         ):
@@ -881,7 +917,7 @@ def _of_sessions(world: World, goal: Goal, cards: dict[str, AnyCard]) -> Iterato
         ):
             continue
         card = cards[piece.id]
-        yield from _of_session(worker, card)
+        yield from _of_session(worker, card, asked=asked)
         if piece.stage is PieceStage.WORKING and worker.stage is Stage.IDLE and not worker.asks:
             yield f"{piece.id} is being worked on by nobody"
         if (
@@ -902,8 +938,10 @@ def _of_sessions(world: World, goal: Goal, cards: dict[str, AnyCard]) -> Iterato
             yield f"{piece.id} is {piece.stage} without Retry"
 
 
-def _of_session(session: Session, card: AnyCard) -> Iterator[str]:
+def _of_session(session: Session, card: AnyCard, *, asked: bool) -> Iterator[str]:
     assert isinstance(card, SessionCard | WorkerCard)
+    if session.stage is Stage.PARKED and session.why == WAITS_FOR_YOU and not asked:
+        yield f"{session.id} waits for a word that nobody is asked for"
     waiting = (Stage.WANTING, Stage.PARKED, Stage.HELD, Stage.FAILED)
     if session.stage not in waiting or session.final:
         return
@@ -926,6 +964,8 @@ def unfinished(outside: Outside) -> list[str]:
                 ship_rule.Stage.PUSHING,
             ):
                 found.append(f"{stream} is still {stage}")
+            case Session(stage=Stage.PARKED, why=why) if why == WAITS_FOR_YOU:
+                pass  # that is the owner's to decide
             case Session(stage=stage) if state.live or stage in (Stage.WANTING, Stage.PARKED):
                 found.append(f"{stream} is still {stage}")
             case Goal() if state.live:

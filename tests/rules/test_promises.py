@@ -35,6 +35,8 @@ OUTSIDES = st.builds(
     theme=st.sampled_from(THEMES),
     go=st.sampled_from(["ask", "auto"]),
     drops=st.sampled_from([False, False, True]),
+    cores=st.sampled_from([0, 1, 2]),
+    after_limit=st.sampled_from(["go on", "ask", "morning"]),
 )
 
 

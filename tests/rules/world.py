@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from engine.board import cards
 from engine.errors import Refused
 from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
-from engine.rules.effects import AnyEffect, Say, StartRun, Tell
+from engine.rules.effects import AfterLimit, AnyEffect, Say, StartRun, Tell
 from engine.rules.events import (
     AnyEvent,
     BaseRead,
     GoalOpened,
+    LimitOver,
+    LimitSettled,
     MachineSeen,
     PieceCollected,
     PlanProposed,
@@ -72,6 +74,9 @@ class World:
         self.history: list[Happened] = []
         self.now = 1000.0
         self.patient = patient
+        self.after_limit = "go on"  # the owner's default
+        self.morning_at = 0.0  # when this night ends
+        self.limits = 0
 
     def post(self, stream: str, event: AnyEvent) -> None:
         """Decide an event, and all that follows from it on the spot; Refused as the rule says."""
@@ -108,8 +113,25 @@ class World:
                 self.told.setdefault(stream, deque()).append(effect)
             elif isinstance(effect, Say):
                 self.said.append(effect)
+            elif isinstance(effect, AfterLimit) and not self.patient:
+                self.told.setdefault(stream, deque()).append(self.limit_over(effect))
             else:
                 self.owed.append((stream, effect))
+
+    def limit_over(self, effect: AfterLimit) -> Tell:
+        """What comes of it outside: the owner's default and the hour; a session alone goes on."""
+        goal = self.states.get(f"goal/{effect.goal}")
+        if goal is None or goal.stage is None:
+            return Tell(stream=f"session/{effect.session}", event=LimitSettled())
+        self.limits += 1
+        over = LimitOver(
+            session=effect.session,
+            account=effect.account,
+            default=self.after_limit,
+            morning_at=self.morning_at if self.morning_at > self.now else 0.0,
+            ask=f"a-limit-{self.limits}",
+        )
+        return Tell(stream=f"goal/{effect.goal}", event=over)
 
     def pass_time(self, seconds: float) -> None:
         """Let time go by, and what was due in it happen."""
