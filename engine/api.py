@@ -34,7 +34,17 @@ from msgspec import Struct
 
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
-from engine.views import AnyCard, Board, Document, Note, OwnerView, PlanChoices, ProjectView, Row
+from engine.views import (
+    AnyCard,
+    Attachment,
+    Board,
+    Document,
+    Note,
+    OwnerView,
+    PlanChoices,
+    ProjectView,
+    Row,
+)
 
 log = logging.getLogger(__name__)
 
@@ -61,6 +71,7 @@ class NewGoal(Arguments, frozen=True):
     project: str
     text: str
     by: str = "owner"
+    files: tuple[Attachment, ...] = ()
 
 
 class Hear(Arguments, frozen=True):
@@ -70,6 +81,7 @@ class Hear(Arguments, frozen=True):
     goal: str = ""
     card: str = ""
     by: str = "owner"
+    files: tuple[Attachment, ...] = ()
 
 
 class Tap(Arguments, frozen=True):
@@ -79,6 +91,7 @@ class Tap(Arguments, frozen=True):
     revision: str
     verb: str
     text: str = ""
+    files: tuple[Attachment, ...] = ()
 
 
 class DocumentOf(Arguments, frozen=True):

@@ -42,6 +42,7 @@ from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.words import HERE
+from stores.attached import Attached
 from stores.database import Database
 from stores.ledger import Ledger
 from stores.vault import Opener, Vault, read_key
@@ -145,7 +146,9 @@ class Engine:
             self.alive = Alive(
                 self.home.engine_alive, self._clock, away=self._was_away, url=self._heartbeat
             )
-            self.retention = Retention(ledger, machines, self.loop.world, self._clock)
+            self.retention = Retention(
+                ledger, machines, self.loop.world, self._clock, Attached(self.home.attached)
+            )
             await self.loop.open()
             self._reach()
             self._at_start = [

@@ -44,11 +44,12 @@ class Home:
             self.trees,
             self.runs,
             self.logs,
+            self.attached,
             self.node_zipapps,
         ):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The home may have been there before us (mkdir leaves an existing folder's mode alone).
-        for folder in (self.root, self.secrets):
+        for folder in (self.root, self.secrets, self.attached):
             folder.chmod(0o700)
         return self
 
@@ -91,6 +92,11 @@ class Home:
     @property
     def logs(self) -> Path:
         return self.root / "logs"
+
+    @property
+    def attached(self) -> Path:
+        """Return the folder of files on their way between chat and agents, each named by its hash."""
+        return self.root / "attached"
 
     @property
     def node_zipapps(self) -> Path:

@@ -16,6 +16,10 @@ from engine.adapters.machines import Machine, NodeRefused
 from engine.errors import Unavailable
 from engine.node.trees import POOLED
 from engine.perform import waited_for
+from engine.rules.ask import Ask, Stage
+from engine.rules.goal_state import Goal
+from engine.rules.session_state import Session
+from stores.attached import Attached
 from stores.ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -32,6 +36,7 @@ LIMITS: Final = {
     "gone after": f"{GONE_DAYS} days",
     "folders of sessions that are over after": f"{PACKED_DAYS} days",
     "events after": f"{PAST_DAYS} days",
+    "files you sent, once their goal is over, after": f"{GONE_DAYS} days",
     "idle trees of a project at most": str(POOLED),
 }
 
@@ -45,11 +50,13 @@ class Retention:
         machines: Mapping[str, Machine],
         world: Callable[[], board.World],
         clock: Callable[[], float],
+        attached: Attached,
     ) -> None:
         self._ledger = ledger
         self._machines = machines
         self._world = world
         self._clock = clock
+        self._attached = attached
 
     async def run(self) -> None:
         """Do so daily until cancelled."""
@@ -60,6 +67,11 @@ class Retention:
 
     async def once(self) -> None:
         await self._ledger.retain(self._clock() - PAST_DAYS * DAY_S)
+        live, ended = files_of(self._world())
+        gone = await asyncio.to_thread(
+            self._attached.retain, live, ended, self._clock(), GONE_DAYS * DAY_S
+        )
+        log.info("tidied files removed=%d", gone)
         for name, machine in list(self._machines.items()):
             try:
                 await self._on(name, machine)
@@ -79,6 +91,24 @@ class Retention:
             log.info(
                 "tidied machine=%s packed=%s removed=%s", name, done["packed"], done["removed"]
             )
+
+
+def files_of(world: board.World) -> tuple[set[str], set[str]]:
+    """Return the hashes of files that goals, sessions and asks name: those still needed, the others."""
+    live: set[str] = set()
+    ended: set[str] = set()
+    for state in world.values():
+        match state:
+            case Goal(live=goes_on, files=files):
+                (live if goes_on else ended).update(file.sha256 for file in files)
+            case Session(final=final, files=files):
+                (ended if final else live).update(file.sha256 for file in files)
+            case Ask(stage=stage, files=files):
+                waits = stage is Stage.OPEN
+                (live if waits else ended).update(file.sha256 for file in files)
+            case _:
+                pass
+    return live, ended
 
 
 def needed(world: board.World) -> list[str]:

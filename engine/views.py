@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from engine.rules.words import Attachment as Attachment
 from engine.rules.words import PlanEstimate, Question
 
 NEEDS_TEXT = frozenset({"correct", "answer", "send_back"})

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.adapters.machines import Chunk, NodeRefused
-from engine.node import rehearse
+from engine.node import files, rehearse
 from engine.node.link import PROTOCOL
 
 Fields = dict[str, Any]
@@ -67,6 +67,8 @@ class FakeMachine:
             "tree.check_back": self._check_back,
             "tree.fresh": self._fresh,
             "tree.remove": self._remove,
+            "files.lacks": lambda **given: files.lacks(str(self._home), given),
+            "files.put": lambda **given: files.put(str(self._home), given),
             "run.start": self._start,
             "run.input": self._input,
             "run.end": self._end,

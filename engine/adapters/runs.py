@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from engine.adapters import handing
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, TurnSpec
@@ -28,7 +29,7 @@ from engine.adapters.following import Followed, Following
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
 from engine.errors import Refused, Unavailable
-from engine.rules import modes
+from engine.rules import modes, news
 from engine.rules.effects import AnswerRun, Check, CloseRun, InterruptRun, ReplyDesk, StartRun
 from engine.rules.events import AnyEvent, RunRefused, RunStarted
 from engine.rules.fleet import Fleet
@@ -36,6 +37,7 @@ from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.words import HERE, Account, CheckVerdict, Role
+from stores.attached import Attached
 from stores.ledger import Ledger
 
 log = logging.getLogger(__name__)
@@ -89,6 +91,7 @@ class Runs:
         check_limit_s: float = CHECK_LIMIT_S,
     ) -> None:
         self._home = home
+        self._attached = Attached(home / "attached")
         self._machines = machines
         self._ledger = ledger
         self._state = state
@@ -199,6 +202,7 @@ class Runs:
         command = self._command(effect, about)
         folder = f"{about['home']}/sessions/{effect.session}"
         fenced = bool(about["fenced"])
+        gone = await handing.bring(machine, effect.session, effect.files, self._attached)
         secrets = {
             key: await self._secret(f"account/{effect.account.name}/{key}")
             for key in effect.account.secret_env
@@ -208,7 +212,7 @@ class Runs:
             resume=effect.resume,
             role=effect.role,
             mode=modes.within_fence(effect.mode, fenced),  # type: ignore[arg-type]
-            prompt=effect.prompt,
+            prompt=news.with_files(effect.prompt, f"{folder}/files", effect.sent, gone),
             config_dir=f"{folder}/config",
             tree=tree,
             command=command,
@@ -218,6 +222,7 @@ class Runs:
             commands=effect.commands,
             account_env=dict(effect.account.env),
             tmp="/tmp" if fenced else f"{folder}/tmp",
+            files=f"{folder}/files",
         )
         launch = driver.launch(spec)
         if effect.account.config_dir and driver.login_file:
@@ -237,6 +242,7 @@ class Runs:
             "tree_read_only": effect.role is Role.LEAD,
             "tmp": f"{folder}/tmp",
             "config_dir": f"{folder}/config",
+            "files": f"{folder}/files",
             "read": [*made["read"], *about["toolchains"], *self._shown(effect, command)],
         }
         await machine.call(
@@ -385,6 +391,8 @@ class Runs:
         session = self.session(effect.run.rpartition("-t")[0])
         driver = self._drivers[session.account.agent]
         request = lines.Request(effect.request, effect.tool, effect.input_json)
+        if effect.files:
+            effect = await self._with_files(session.id, effect)
         match effect.kind:
             case "allow":
                 line = driver.allow(request)
@@ -398,6 +406,18 @@ class Runs:
                 line = driver.answer(request, dict(effect.answers))
         await self._input(effect.machine, effect.run, f"effect-{effect_id}", "line", line)
         return []
+
+    async def _with_files(self, session: str, effect: AnswerRun) -> AnswerRun:
+        """Bring what came with an answer: the folder shows in the fence of the run that waits."""
+        machine = self._machine(effect.machine)
+        folder = f"{(await machine.hello())['home']}/sessions/{session}/files"
+        gone = await handing.bring(machine, session, effect.files, self._attached)
+        text = news.with_files(effect.text, folder, effect.files, gone)
+        if not effect.answers:
+            return replace(effect, text=text)
+        *before, (question, answer) = effect.answers
+        last = (question, news.with_files(answer, folder, effect.files, gone))
+        return replace(effect, text=text, answers=(*before, last))
 
     async def reply(self, effect: ReplyDesk) -> Events:
         """Answer a desk call."""

@@ -201,6 +201,7 @@ class View:
     write: tuple[str, ...] = ()
     network: bool = True
     tree_read_only: bool = False
+    files: str = ""  # what the owner sent along; read-only
 
 
 def toolchains(user_home: str) -> tuple[str, ...]:
@@ -232,7 +233,7 @@ def toolchains(user_home: str) -> tuple[str, ...]:
 
 _SYSTEM = ("/usr", "/etc", "/opt", "/nix", "/var/lib/dpkg", "/var/cache/fontconfig")
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_CLOSED = ("secrets", "hub")  # folders of ours that no view may name
+_CLOSED = ("secrets", "hub", "attached")  # folders of ours that no view may name
 _SIZE = {"/dev/shm": 1 << 30, "/run": 64 << 20}
 _SIZE_ELSE = 2 << 30
 
@@ -335,7 +336,7 @@ class _Shown:
         tmp = [self._real(view.tmp)] if view.tmp else []
         config = [self._real(view.config_dir)] if view.config_dir else []
         caches = [self._real(path) for path in view.caches]
-        read = [self._real(path) for path in view.read]
+        read = [self._real(path) for path in (*view.read, *([view.files] if view.files else []))]
         write = [self._real(path) for path in view.write]
         tree = [self.tree] if self.tree else []
         self.sockets = [(self._real(real), where) for real, where in view.sockets]

@@ -109,7 +109,7 @@ class Runs:
         shutil.rmtree(rough, ignore_errors=True)
         os.mkdir(rough, 0o700)
         view = {**(spec.get("fence") or {}), "home": self._home}
-        for own in ("tmp", "config_dir"):
+        for own in ("tmp", "config_dir", "files"):
             if view.get(own):
                 os.makedirs(view[own], mode=0o700, exist_ok=True)
         if spec.get("desk"):

@@ -573,6 +573,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
         parser.add_argument(f"--{name}")
     for name in ("mcp-config", "settings", "allowedTools", "disallowedTools", "session-id"):
         parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--add-dir", action="append", default=[])
     for name in ("resume", "model", "append-system-prompt", "max-budget-usd", "scenario"):
         parser.add_argument(f"--{name}", default="")
     parser.add_argument("--permission-mode", default="default")

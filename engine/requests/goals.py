@@ -6,10 +6,12 @@ taps here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine import board
 from engine.errors import Refused
 from engine.requests.inside import Inside
-from engine.rules import session_state
+from engine.rules import attached, session_state
 from engine.rules.events import (
     AnyEvent,
     Asked,
@@ -21,21 +23,33 @@ from engine.rules.events import (
     Prompted,
 )
 from engine.rules.session_state import Session
-from engine.rules.words import AskKind
+from engine.rules.words import AskKind, Attachment
 from engine.views import WorkerCard
+from stores.attached import Attached
 
 MAX_GOAL = 100_000
+WITHOUT_GOAL = "Say what is wanted: /new project goal, or just write it."
+WITHOUT_WORDS = (
+    "A file alone starts nothing. Send it again with a caption that says what is wanted, or as a reply "
+    "to the card of the session it is for."
+)
 
 
 class Goals(Inside):
     """Requests about goals."""
 
     async def new_goal(
-        self, project: str, text: str, by: str = "owner", cause: str = ""
+        self,
+        project: str,
+        text: str,
+        by: str = "owner",
+        cause: str = "",
+        files: Sequence[Attachment] = (),
     ) -> dict[str, str]:
         """Open a goal: {"goal": id, "verdict": words}; without a project, ask which if not plain."""
         if not text.strip():
-            raise Refused("Say what is wanted: /new project goal, or just write it.")
+            raise Refused(WITHOUT_WORDS if files else WITHOUT_GOAL)
+        sent = self._sent(files)
         if len(text) > MAX_GOAL:
             raise Refused(
                 f"That goal has {len(text)} characters; {MAX_GOAL} is the most. Put the long part "
@@ -51,10 +65,26 @@ class Goals(Inside):
             raise Refused(f"There is no project {project}. There are: {', '.join(sorted(known))}.")
         if not project and len(known) > 1:
             options = tuple((f"New goal in {name}", f"project:{name}") for name in sorted(known))
-            return await self._ask_where(text, options, cause)
-        return await self._open_goal(project or next(iter(known)), text, cause)
+            return await self._ask_where(text, options, cause, sent)
+        return await self._open_goal(project or next(iter(known)), text, cause, sent)
 
-    async def _open_goal(self, project: str, text: str, cause: str) -> dict[str, str]:
+    def _sent(self, files: Sequence[Attachment]) -> tuple[Attachment, ...]:
+        """Take what came with a line: under safe names, and only what is kept here whole."""
+        if len(files) > attached.MAX_AT_ONCE:
+            raise Refused(
+                f"These are {len(files)} files; {attached.MAX_AT_ONCE} is the most with one line. "
+                "Send them in parts."
+            )
+        kept = Attached(self._home.attached)
+        for file in files:
+            if not attached.is_hash(file.sha256) or kept.size(file.sha256) != file.size:
+                name = attached.tidy_name(file.name)
+                raise Refused(f"{name} did not arrive whole. Nothing was passed on: send it again.")
+        return attached.merged(tuple(attached.tidied(file) for file in files))
+
+    async def _open_goal(
+        self, project: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
+    ) -> dict[str, str]:
         account = self._default_account()
         goal = await self._id("g")
         opened = GoalOpened(
@@ -63,41 +93,59 @@ class Goals(Inside):
             session=await self._id("s"),
             base=self._projects()[project].base,
             account=account,
+            files=files,
         )
         fresh = await self._loop.post(f"goal/{goal}", opened, cause)
         return {"goal": goal if fresh else "", "verdict": f"Started in {project}"}
 
     async def _ask_where(
-        self, text: str, options: tuple[tuple[str, str], ...], cause: str
+        self,
+        text: str,
+        options: tuple[tuple[str, str], ...],
+        cause: str,
+        files: tuple[Attachment, ...] = (),
     ) -> dict[str, str]:
         asked = Asked(
-            kind=AskKind.WHERE, goal="", teller="", title="", detail=text, options=options
+            kind=AskKind.WHERE,
+            goal="",
+            teller="",
+            title="",
+            detail=text,
+            options=options,
+            files=files,
         )
         await self._loop.post(f"ask/{await self._id('a')}", asked, cause)
         return {"goal": "", "verdict": "Where to? Tap one."}
 
-    async def _to_lead(self, goal_id: str, text: str, cause: str) -> dict[str, str]:
+    async def _to_lead(
+        self, goal_id: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
+    ) -> dict[str, str]:
         goal = self._goal(goal_id)
         if not goal.live:
             raise Refused("That goal is over. Write in General, or /new, for another one.")
-        return await self._to_session(goal.session, text, cause)
+        return await self._to_session(goal.session, text, cause, files)
 
-    async def _to_worker(self, card: WorkerCard, text: str, cause: str) -> dict[str, str]:
+    async def _to_worker(
+        self, card: WorkerCard, text: str, cause: str, files: tuple[Attachment, ...] = ()
+    ) -> dict[str, str]:
         goal = self._goal(card.goal)
         piece = next((p for p in (*goal.pieces, *goal.earlier) if p.id == card.id), None)
         if piece is None or not goal.live:
             raise Refused("That worker is not there any more.")
         session = self._loop.state(f"session/{piece.session}")
         if not isinstance(session, Session) or session.final:
-            left = LinesLeft(session=piece.session, text=text)
+            left = LinesLeft(session=piece.session, text=text, files=files)
             await self._loop.post(goal.stream, left, cause)
             return {"goal": goal.id, "verdict": "That worker has ended: its lead gets your line"}
-        return await self._to_session(piece.session, text, cause)
+        return await self._to_session(piece.session, text, cause, files)
 
-    async def _to_session(self, session_id: str, text: str, cause: str) -> dict[str, str]:
+    async def _to_session(
+        self, session_id: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
+    ) -> dict[str, str]:
         session = self._loop.state(f"session/{session_id}")
         busy = isinstance(session, Session) and session.stage is not session_state.Stage.IDLE
-        await self._loop.post(f"session/{session_id}", Prompted(text=text, source="owner"), cause)
+        line = Prompted(text=text, source="owner", files=files)
+        await self._loop.post(f"session/{session_id}", line, cause)
         goal = session.goal if isinstance(session, Session) else ""
         return {"goal": goal, "verdict": "after this turn" if busy else "on it"}
 

@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 
 from engine import board
 from engine.errors import Refused
-from engine.requests.goals import Goals
+from engine.requests.goals import WITHOUT_WORDS, Goals
 from engine.rules import ask as ask_rule
+from engine.rules import news
 from engine.rules.events import (
     AccountFreed,
     Answered,
@@ -33,7 +34,7 @@ from engine.rules.events import (
     TurnInterrupted,
 )
 from engine.rules.owner import Owner
-from engine.rules.words import Decision
+from engine.rules.words import Attachment, Decision
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -71,33 +72,51 @@ class Taps(Goals):
     """Requests about cards."""
 
     async def hear(
-        self, text: str, goal: str = "", card: str = "", by: str = "owner", cause: str = ""
+        self,
+        text: str,
+        goal: str = "",
+        card: str = "",
+        by: str = "owner",
+        cause: str = "",
+        files: Sequence[Attachment] = (),
     ) -> dict[str, str]:
         """A line of the owner: an answer, to the session a card is about, to a lead, or a new goal."""
-        if not text.strip():
-            raise Refused("That line is empty.")
         shown = self._cards.get(card)
+        sent = self._sent(files)
+        if not text.strip():
+            if not sent:
+                raise Refused("That line is empty.")
+            if not goal and (shown is None or not shown.goal):
+                raise Refused(WITHOUT_WORDS)
+            text = news.WORDLESS
         if isinstance(shown, WorkerCard):
-            return await self._to_worker(shown, text, cause)
+            return await self._to_worker(shown, text, cause, sent)
         if isinstance(shown, QuestionCard) and "answer" in shown.buttons:
             # A line for after the turn would wait for the turn that waits for this very answer.
-            return {"goal": shown.goal, "verdict": await self._tapped(shown, "answer", text, cause)}
+            verdict = await self._tapped(shown, "answer", text, cause, sent)
+            return {"goal": shown.goal, "verdict": verdict}
         if shown is not None and shown.goal:
             asked = self._loop.state(f"ask/{shown.id}")
             if isinstance(asked, ask_rule.Ask) and asked.teller.startswith("session/"):
-                return await self._to_session(asked.teller.partition("/")[2], text, cause)
+                return await self._to_session(asked.teller.partition("/")[2], text, cause, sent)
             goal = shown.goal
         if goal:
-            return await self._to_lead(goal, text, cause)
+            return await self._to_lead(goal, text, cause, sent)
         live = [found for found in board.goals(self.world()) if found.live]
         if not live:
-            return await self.new_goal("", text, by, cause)
+            return await self.new_goal("", text, by, cause, files)
         options = [(f"New goal in {name}", f"project:{name}") for name in sorted(self._projects())]
         options += [(f"To: {found.title}", f"goal:{found.id}") for found in live]
-        return await self._ask_where(text, tuple(options), cause)
+        return await self._ask_where(text, tuple(options), cause, sent)
 
     async def tap(
-        self, card: str, revision: str, verb: str, text: str = "", cause: str = ""
+        self,
+        card: str,
+        revision: str,
+        verb: str,
+        text: str = "",
+        cause: str = "",
+        files: Sequence[Attachment] = (),
     ) -> dict[str, str]:
         """Do what a button says, if the card still is what was shown: {"verdict": words}."""
         shown = self._cards.get(card)
@@ -109,10 +128,18 @@ class Taps(Goals):
             raise Refused(CHANGED)
         if revision != shown.revision:
             raise Refused(CHANGED)
-        verdict = await self._tapped(shown, verb, text, cause)
-        return {"verdict": verdict}
+        sent = self._sent(files)
+        said = text if text.strip() or not sent else news.WORDLESS
+        return {"verdict": await self._tapped(shown, verb, said, cause, sent)}
 
-    async def _tapped(self, card: AnyCard, verb: str, text: str, cause: str) -> str:
+    async def _tapped(
+        self,
+        card: AnyCard,
+        verb: str,
+        text: str,
+        cause: str,
+        files: tuple[Attachment, ...] = (),
+    ) -> str:
         match card:
             case ReviewCard() if verb == "ship":
                 called = ShipCalled(review=card.id, ship=await self._id("sh"))
@@ -123,17 +150,21 @@ class Taps(Goals):
                 await self._loop.post(stream, stopped, cause)
                 return "Stopped"
             case PermissionCard() | CommandCard() | ApproachCard() | LimitCard():
-                verdict = await self._decide(card.id, DECISIONS[verb], text, cause)
+                answered = Answered(decision=DECISIONS[verb], text=text, files=files)
+                await self._loop.post(f"ask/{card.id}", answered, cause)
+                verdict = ask_rule.SAID[answered.decision]
                 return LIMIT_SAID[verb] if isinstance(card, LimitCard) else verdict
             case QuestionCard():
                 answer = _option(card.questions[len(card.answers)].options, verb) or text
-                event = Answered(decision=Decision.ANSWER, text=answer, index=len(card.answers))
+                event = Answered(
+                    decision=Decision.ANSWER, text=answer, index=len(card.answers), files=files
+                )
                 await self._loop.post(f"ask/{card.id}", event, cause)
                 return f"Answered: {answer}"[:190]
             case WhereCard():
                 return await self._where(card, verb, cause)
             case _:
-                stream, said, verdict = self._event(card, verb, text)
+                stream, said, verdict = self._event(card, verb, text, files)
                 await self._loop.post(stream, said, cause)
                 return verdict
 
@@ -150,11 +181,9 @@ class Taps(Goals):
         zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
         return f" at {datetime.fromtimestamp(when, zone):%H:%M}" if when else ""
 
-    async def _decide(self, ask: str, decision: Decision, text: str, cause: str) -> str:
-        await self._loop.post(f"ask/{ask}", Answered(decision=decision, text=text), cause)
-        return ask_rule.SAID[decision]
-
-    def _event(self, card: AnyCard, verb: str, text: str) -> tuple[str, AnyEvent, str]:
+    def _event(
+        self, card: AnyCard, verb: str, text: str, files: tuple[Attachment, ...] = ()
+    ) -> tuple[str, AnyEvent, str]:
         """The event a button is, its stream, and what the owner is told."""
         goal = f"goal/{card.goal}"
         ship = f"ship/{card.goal}"
@@ -166,7 +195,8 @@ class Taps(Goals):
             case PlanCard(), "discard":
                 return goal, PlanDiscarded(plan=card.id), "Discarded"
             case ReviewCard(), "correct":
-                return goal, ReviewCorrected(review=card.id, text=text), "The lead has it"
+                corrected = ReviewCorrected(review=card.id, text=text, files=files)
+                return goal, corrected, "The lead has it"
             case ReviewCard(), "drop":
                 return goal, GoalDropped(), "Dropped"
             case ShipCard(), "proceed":
@@ -207,11 +237,12 @@ class Taps(Goals):
         ask = self._loop.state(f"ask/{card.id}")
         label = _option(card.options, verb)
         value = dict(ask.options).get(label, "") if isinstance(ask, ask_rule.Ask) else ""
+        files = ask.files if isinstance(ask, ask_rule.Ask) else ()
         kind, _, name = value.partition(":")
         if kind == "project":
-            result = await self._open_goal(name, card.text, f"{cause}.where")
+            result = await self._open_goal(name, card.text, f"{cause}.where", files)
         else:
-            result = await self._to_lead(name, card.text, f"{cause}.where")
+            result = await self._to_lead(name, card.text, f"{cause}.where", files)
         await self._loop.post(
             f"ask/{card.id}", Answered(decision=Decision.ANSWER, text=label), cause
         )

@@ -26,7 +26,7 @@ from engine.rules.events import (
     AskWithdrawn,
     CommandDecided,
 )
-from engine.rules.words import AskKind, Command, Decision, Question
+from engine.rules.words import AskKind, Attachment, Command, Decision, Question
 
 SAID = {
     Decision.ALLOW: "Allowed",
@@ -76,6 +76,7 @@ class Ask(Struct, frozen=True, tag=True, kw_only=True):
     asked_at: float = 0.0
     decided_at: float = 0.0
     parked: bool = False
+    files: tuple[Attachment, ...] = ()
 
 
 def begin(name: str) -> Ask:
@@ -94,7 +95,7 @@ def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[AnyEffect, ...]]:
         case Answered() if now.kind is AskKind.QUESTION:
             return _answer_question(now, event)
         case Answered():
-            return _settle(now, event.decision, event.text, event.by, event.at)
+            return _settle(_with_files(now, event), event.decision, event.text, event.by, event.at)
         case AskWithdrawn() if now.stage is Stage.OPEN:
             done = replace(
                 now,
@@ -138,6 +139,7 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
         questions=event.questions,
         command=event.command,
         options=event.options,
+        files=event.files,
         asked_at=event.at,
     )
     if not event.hold_s:
@@ -152,10 +154,14 @@ def _answer_question(now: Ask, event: Answered) -> tuple[Ask, tuple[AnyEffect, .
         raise Refused("That question was answered already.")
     if not event.text.strip():
         raise Refused("The answer is empty: tap an option or write a line.")
-    answered = replace(now, answers=(*now.answers, event.text))
+    answered = _with_files(replace(now, answers=(*now.answers, event.text)), event)
     if len(answered.answers) < len(now.questions):
         return answered, ()
     return _settle(answered, event.decision, event.text, event.by, event.at)
+
+
+def _with_files(now: Ask, event: Answered) -> Ask:
+    return replace(now, files=(*now.files, *event.files)) if event.files else now
 
 
 def _settle(
@@ -172,5 +178,7 @@ def _settle(
         (question.text, answer)
         for question, answer in zip(now.questions, done.answers, strict=False)
     )
-    settled = AskSettled(ask=now.id, decision=decision, text=text, by=by, answers=answers)
+    settled = AskSettled(
+        ask=now.id, decision=decision, text=text, by=by, answers=answers, files=now.files
+    )
     return done, (Tell(stream=now.teller, event=settled),)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.rules import news
 from engine.rules.effects import AnswerRun, AnyEffect, ReplyDesk, Tell
 from engine.rules.events import Asked, AskRaised, AskSettled, AskWithdrawn, SessionEvent
-from engine.rules.session_state import Line, OpenAsk, Session, Step, next_turn
+from engine.rules.session_state import Line, OpenAsk, Session, Step, next_turn, with_files
 from engine.rules.words import AskKind, Decision
 
 HOLD_S = 30 * 60.0  # how long a run is kept alive for an open ask
@@ -83,6 +83,7 @@ def settled(now: Session, event: AskSettled) -> Step:
     if ask is None:
         return _settled_late(now, event)
     kept = replace(now, asks=tuple(other for other in now.asks if other.ask != event.ask))
+    kept = with_files(kept, event.files)
     if ask.request and not ask.parked and now.live and not now.over:
         answer = AnswerRun(
             run=now.run,
@@ -93,13 +94,15 @@ def settled(now: Session, event: AskSettled) -> Step:
             tool=ask.tool,
             input_json=ask.input_json,
             answers=event.answers,
+            files=event.files,
         )
         return kept, (answer,)
     if ask.kind is AskKind.PERMISSION and event.decision is Decision.ALLOW:
         mark = fingerprint(ask.tool, ask.input_json)
         kept = replace(kept, granted=(*kept.granted, mark))
     text = news.answer(ask.kind, event.decision, ask.title, ask.detail, event.text, event.answers)
-    return next_turn(replace(kept, queue=(*kept.queue, Line(text, "answer"))))
+    line = Line(text, "answer", event.files)
+    return next_turn(replace(kept, queue=(*kept.queue, line)))
 
 
 def _settled_late(now: Session, event: AskSettled) -> Step:
@@ -107,7 +110,8 @@ def _settled_late(now: Session, event: AskSettled) -> Step:
     if not event.answers or now.final:
         return now, ()
     text = news.answer(AskKind.QUESTION, event.decision, "", "", event.text, event.answers)
-    return next_turn(replace(now, queue=(*now.queue, Line(text, "answer"))))
+    line = Line(text, "answer", event.files)
+    return next_turn(replace(with_files(now, event.files), queue=(*now.queue, line)))
 
 
 def park(now: Session, ask_id: str) -> Step:

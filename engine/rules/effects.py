@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from engine.rules.events import AnyEvent
-from engine.rules.words import Account, Role
+from engine.rules.words import Account, Attachment, Role
 
 
 class Effect(Struct, frozen=True, tag=True, kw_only=True):
@@ -159,6 +159,8 @@ class StartRun(Effect, frozen=True):
     resume: bool
     setup: str = ""
     commands: tuple[str, ...] = ()  # the owner allowed them word for word: not asked for
+    files: tuple[Attachment, ...] = ()  # all that the session was ever sent: its folder holds them
+    sent: tuple[Attachment, ...] = ()  # those of this turn, which its prompt names
 
 
 class AnswerRun(Effect, frozen=True):
@@ -172,6 +174,7 @@ class AnswerRun(Effect, frozen=True):
     tool: str = ""
     input_json: str = ""
     answers: tuple[tuple[str, str], ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
 class ReplyDesk(Effect, frozen=True):

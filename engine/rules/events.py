@@ -18,6 +18,7 @@ from msgspec import Struct
 from engine.rules.words import (
     Account,
     AskKind,
+    Attachment,
     CheckVerdict,
     Collected,
     Command,
@@ -82,6 +83,7 @@ class GoalOpened(Event, frozen=True):
     model: str = ""
     mode: str = "edit"  # how far its workers may go; the lead itself is guarded
     go: str = "ask"
+    files: tuple[Attachment, ...] = ()
 
 
 class BaseRead(Event, frozen=True):
@@ -175,6 +177,13 @@ class LinesLeft(Event, frozen=True):
 
     session: str
     text: str
+    files: tuple[Attachment, ...] = ()
+
+
+class FilesSent(Event, frozen=True):
+    """Fact from the lead's session: the owner sent it files; workers to come get them as well."""
+
+    files: tuple[Attachment, ...]
 
 
 class PieceCollected(Event, frozen=True):
@@ -266,6 +275,7 @@ class ReviewCorrected(Event, frozen=True):
 
     review: str
     text: str
+    files: tuple[Attachment, ...] = ()
 
 
 class ShipCalled(Event, frozen=True):
@@ -445,6 +455,7 @@ class SessionOpened(Event, frozen=True):
     title: str = ""
     setup: str = ""  # the allowed command that readies a fresh tree
     commands: tuple[str, ...] = ()  # allowed word for word: the agent need not ask for them
+    files: tuple[Attachment, ...] = ()
 
 
 class Prompted(Event, frozen=True):
@@ -454,6 +465,7 @@ class Prompted(Event, frozen=True):
     source: str  # owner, news, lead, answer, plain code
     model: str = ""  # from the next turn on; "" = as before
     wait_s: float = 0.0  # a session at rest may be let sleep so long, for more to come with it
+    files: tuple[Attachment, ...] = ()
 
 
 class WakeAsked(Event, frozen=True):
@@ -546,6 +558,7 @@ class AskSettled(Event, frozen=True):
     text: str = ""
     by: str = "owner"
     answers: tuple[tuple[str, str], ...] = ()
+    files: tuple[Attachment, ...] = ()
 
 
 class AskParked(Event, frozen=True):
@@ -643,6 +656,7 @@ class Asked(Event, frozen=True):
     hold_s: float = 0.0  # 0: nothing is held open for it
     options: tuple[tuple[str, str], ...] = ()  # (label, value) of a "where" ask
     shown: str = ""  # hash of what the owner is shown
+    files: tuple[Attachment, ...] = ()  # sent with the line a "where" ask is about
 
 
 class Answered(Event, frozen=True):
@@ -652,6 +666,7 @@ class Answered(Event, frozen=True):
     by: str = "owner"
     text: str = ""
     index: int = -1  # which question; -1 = the only one
+    files: tuple[Attachment, ...] = ()
 
 
 class AskWithdrawn(Event, frozen=True):
@@ -816,6 +831,7 @@ GoalEvent: TypeAlias = (
     | WorkerDone
     | TurnOver
     | LinesLeft
+    | FilesSent
     | PieceCollected
     | PieceLanded
     | PieceReturned

@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import news, plan, roles
+from engine.rules import attached, news, plan, roles
 from engine.rules.after_limit import of_limit
 from engine.rules.effects import AnyEffect, Check, ReadBase, Say, Tell
 from engine.rules.events import (
@@ -25,6 +25,7 @@ from engine.rules.events import (
     BaseRead,
     CommandSettled,
     CommandWanted,
+    FilesSent,
     GaveUp,
     GoalDropped,
     GoalEvent,
@@ -88,13 +89,15 @@ def decide(now: Goal, event: GoalEvent) -> Step:
             return checked, (to_lead(now, news.base_checked(now.base, verdict)),)
         case TurnOver():
             return turn_over(now, event)
-        case LinesLeft(session=session, text=text):
+        case FilesSent(files=files):
+            return replace(now, files=attached.merged(now.files, files)), ()
+        case LinesLeft(session=session, text=text, files=files):
             known = (*now.pieces, *now.earlier)
             piece = next((piece for piece in known if piece.session == session), None)
             if piece is None or not now.live:
                 return now, ()
             told = news.from_owner_to_worker(piece.number, piece.title, text)
-            return now, (to_lead(now, told),)
+            return now, (to_lead(now, told, files=files),)
         case TreeKept():
             return now, _kept(now.id, event)
         case GoalDropped() if now.live:
@@ -162,6 +165,7 @@ def _open(now: Goal, event: GoalOpened) -> Step:
         go=event.go,
         session=event.session,
         opened_at=event.at,
+        files=event.files,
     )
     return opened, (_read_base(opened),)
 
@@ -215,6 +219,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         prompt=prompt,
         title=now.title,
         machine=HERE,
+        files=now.files,
     )
     noted = (Say(goal=now.id, kind="warning", text=event.note),) if event.note else ()
     return read, (*wanted, *noted, Tell(stream=f"session/{now.session}", event=lead))

@@ -15,7 +15,15 @@ from engine.rules import plan
 from engine.rules.effects import AnyEffect, KeepTree, ReplyDesk, Tell
 from engine.rules.events import AskWithdrawn, LandingDropped, Prompted, SessionStopped
 from engine.rules.plan import Piece
-from engine.rules.words import Account, CheckVerdict, Command, Estimate, Stats, TurnError
+from engine.rules.words import (
+    Account,
+    Attachment,
+    CheckVerdict,
+    Command,
+    Estimate,
+    Stats,
+    TurnError,
+)
 
 
 class Stage(StrEnum):
@@ -112,6 +120,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     after_limit: str = ""  # what its work does after a usage limit; "" = the owner's default
     limit_ask: str = ""  # the open card about it
     limit_waits: tuple[str, ...] = ()  # sessions that wait for its answer
+    files: tuple[Attachment, ...] = ()  # of the owner's; every worker to come gets them
 
     @property
     def stream(self) -> str:
@@ -152,9 +161,11 @@ def with_piece(now: Goal, piece: Piece) -> Goal:
     return replace(now, pieces=pieces)
 
 
-def to_lead(now: Goal, text: str, *, wait_s: float = 0.0) -> Tell:
+def to_lead(
+    now: Goal, text: str, *, wait_s: float = 0.0, files: tuple[Attachment, ...] = ()
+) -> Tell:
     """Tell the lead; what is only good to know waits for what else happens just then."""
-    told = Prompted(text=text, source="news", wait_s=wait_s)
+    told = Prompted(text=text, source="news", wait_s=wait_s, files=files)
     return Tell(stream=f"session/{now.session}", event=told)
 
 

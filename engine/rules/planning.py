@@ -198,5 +198,6 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         machine=piece.machine,
         setup=now.command("setup"),
         commands=(*(c.command.text for c in now.commands if c.allowed), *joins),
+        files=now.files,
     )
     return Tell(stream=f"session/{piece.session}", event=opened)

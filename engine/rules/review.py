@@ -50,9 +50,9 @@ def of_review(now: Goal, event: ReviewPut | ReviewJudged | ReviewCorrected | Shi
             review.id != review_id or review.stage is not ReviewStage.OPEN
         ):
             raise Refused(_review_already(now, review_id))
-        case ReviewCorrected(text=text) if not text.strip():
+        case ReviewCorrected(text=text, files=()) if not text.strip():
             raise Refused("The correction is empty: write what should be different.")
-        case ReviewCorrected(text=text):
+        case ReviewCorrected(text=text, files=files):
             corrected = replace(
                 now,
                 review=replace(review, stage=ReviewStage.CORRECTED, decided_at=event.at),
@@ -61,7 +61,8 @@ def of_review(now: Goal, event: ReviewPut | ReviewJudged | ReviewCorrected | Shi
                 corrected=now.corrected + 1,
                 red_reviews=0,
             )
-            return corrected, (to_lead(now, news.corrected(text)),)
+            told = news.corrected(text or news.WORDLESS)
+            return corrected, (to_lead(now, told, files=files),)
         case ShipCalled() if not review.verdict.passed:
             raise Refused("Its check failed, so it cannot ship: Correct… or Drop.")
         case ShipCalled() if review.head != now.head:

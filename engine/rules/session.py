@@ -16,7 +16,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import news
+from engine.rules import attached, news
 from engine.rules.asking import held_by_run, may_ask, park, put, settled, turned_away, withdraw
 from engine.rules.effects import (
     AnyEffect,
@@ -32,6 +32,7 @@ from engine.rules.events import (
     AskParked,
     AskRaised,
     AskSettled,
+    FilesSent,
     GaveUp,
     HoldOver,
     LimitReached,
@@ -68,6 +69,7 @@ from engine.rules.session_state import (
     next_turn,
     resume,
     uuid_of,
+    with_files,
 )
 from engine.rules.turn_ends import (
     LIMIT_IS_OVER,
@@ -82,7 +84,7 @@ from engine.rules.turn_ends import (
     quiet,
     rest,
 )
-from engine.rules.words import Role, TurnError
+from engine.rules.words import Attachment, Role, TurnError
 
 INTERRUPT_GRACE_S = 15.0
 CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
@@ -216,9 +218,11 @@ def _open(now: Session, event: SessionOpened) -> Step:
         commands=event.commands,
         wants=event.machine,
         agent_session=uuid_of(seed),
-        queue=(Line(event.prompt, "goal"), *now.queue),
+        queue=(Line(event.prompt, "goal", event.files), *now.queue),
+        files=attached.merged(event.files, now.files),
     )
-    return next_turn(opened)
+    after, effects = next_turn(opened)
+    return after, (*_told_of_files(opened, now.files), *effects)
 
 
 def _moved(now: Session, commit: str) -> Session:
@@ -229,7 +233,8 @@ def _moved(now: Session, commit: str) -> Session:
 
 
 def _start(now: Session, machine: str, why: str) -> Step:
-    prompt = news.joined(tuple((line.source, line.text) for line in now.queue))
+    said = tuple((line.source, news.with_names(line.text, line.files)) for line in now.queue)
+    prompt = news.joined(said) if len(said) > 1 else now.queue[0].text
     starting = replace(
         now,
         stage=Stage.STARTING,
@@ -260,6 +265,8 @@ def _start(now: Session, machine: str, why: str) -> Step:
         resume=now.resumable,
         setup=now.setup,
         commands=now.commands,
+        files=now.files,
+        sent=attached.merged(*(line.files for line in now.queue)),
     )
     return starting, (start,)
 
@@ -301,16 +308,25 @@ def _stop(now: Session, event: SessionStopped) -> Step:
 
 def _hear(now: Session, event: Prompted) -> Step:
     """Keep a line for the next turn; the owner's own word also takes a failed session up again."""
-    line = Line(event.text, event.source)
+    line = Line(event.text, event.source, event.files)
     stage = now.stage
     if stage is Stage.FAILED and line.source == "owner":
         stage = Stage.IDLE
     heard = replace(now, stage=stage, queue=(*now.queue, line), model=event.model or now.model)
+    heard = with_files(heard, event.files)
     if now.final and not now.live:
         return leave_lines(heard)
     if event.wait_s and stage is Stage.IDLE:
         return _gather(heard, event.at + event.wait_s, first=not now.queue)
-    return next_turn(heard)
+    after, effects = next_turn(heard)
+    return after, (*_told_of_files(now, event.files), *effects)
+
+
+def _told_of_files(now: Session, files: tuple[Attachment, ...]) -> tuple[AnyEffect, ...]:
+    """What a lead is sent its workers may need: they see neither its conversation nor its folder."""
+    if not files or now.role is not Role.LEAD or not now.goal:
+        return ()
+    return (Tell(stream=f"goal/{now.goal}", event=FilesSent(files=files)),)
 
 
 def _wake_later(now: Session, event: WakeAsked) -> Step:

@@ -12,9 +12,10 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.rules import attached
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import SlotWanted, TurnEnded
-from engine.rules.words import Account, AskKind, Role, TurnError
+from engine.rules.words import Account, AskKind, Attachment, Role, TurnError
 
 
 class Stage(StrEnum):
@@ -39,6 +40,7 @@ class Line(Struct, frozen=True):
 
     text: str
     source: str
+    files: tuple[Attachment, ...] = ()
 
 
 class OpenAsk(Struct, frozen=True, kw_only=True):
@@ -108,6 +110,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     cost_usd: float = 0.0
     started_at: float = 0.0
     version_warning: str = ""
+    files: tuple[Attachment, ...] = ()  # all that the owner ever sent it
 
     @property
     def stream(self) -> str:
@@ -149,6 +152,11 @@ def next_turn(now: Session) -> Step:
         agent=now.account.agent,
     )
     return wanting, (Tell(stream="fleet", event=wanted),)
+
+
+def with_files(now: Session, files: tuple[Attachment, ...]) -> Session:
+    """Remember what the owner sent: the session's folder must hold it in every turn to come."""
+    return replace(now, files=attached.merged(now.files, files)) if files else now
 
 
 def _why_there(now: Session) -> str:

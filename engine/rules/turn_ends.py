@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import news
+from engine.rules import attached, news
 from engine.rules.asking import held_by_run, withdraw
 from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell, Watch
 from engine.rules.events import (
@@ -179,7 +179,7 @@ def _forgotten(now: Session) -> Step:
     if again > MAX_CUT_OFFS:
         return _failed(now, "the agent could not begin the conversation", TurnError.AGENT)
     begins = any(line.source == "goal" for line in now.taken)
-    first = () if begins else (Line(now.brief, "goal"),)
+    first = () if begins else (Line(now.brief, "goal", now.files),)
     note = (Line(news.FORGOTTEN, "plain code"),) if now.resumable else ()
     anew = replace(
         now,
@@ -303,9 +303,11 @@ def rest(now: Session) -> Step:
 
 
 def leave_lines(now: Session) -> Step:
-    left = "\n\n".join(line.text for line in now.queue if line.source == "owner")
+    own = [line for line in now.queue if line.source == "owner"]
+    left = "\n\n".join(line.text for line in own)
     if now.role is Role.LEAD or not left:
         return now, ()
     kept = tuple(line for line in now.queue if line.source != "owner")
-    told = Tell(stream=f"goal/{now.goal}", event=LinesLeft(session=now.id, text=left))
-    return replace(now, queue=kept), (told,)
+    files = attached.merged(*(line.files for line in own))
+    lines = LinesLeft(session=now.id, text=left, files=files)
+    return replace(now, queue=kept), (Tell(stream=f"goal/{now.goal}", event=lines),)

@@ -52,6 +52,22 @@ class TurnError(StrEnum):
     SILENT = "silent"  # hung; ended by us
 
 
+class Attachment(Struct, frozen=True):
+    """A file the owner sent along; its bytes are kept by their hash (stores/attached.py)."""
+
+    name: str  # made safe by attached.tidy_name: never a path
+    sha256: str
+    size: int = 0
+    kind: str = "document"  # photo, document
+    mime: str = ""
+    forwarded: bool = False  # somebody else's, passed on
+
+    @property
+    def place(self) -> str:
+        """What it is called in a session's folder: two of one name never meet."""
+        return f"{self.sha256[:8]}-{self.name}"
+
+
 class Question(Struct, frozen=True):
     """One question of an agent."""
 

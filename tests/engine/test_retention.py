@@ -7,7 +7,12 @@ import time
 from pathlib import Path
 
 from engine.node import folder
-from engine.retention import needed
+from engine.retention import files_of, needed
+from engine.rules import ask
+from engine.rules.ask import Ask
+from engine.rules.goal_state import Goal, Stage
+from engine.rules.session_state import Session
+from engine.rules.words import Attachment
 from tests.engine.scenario import World, lay, play
 from tests.rules.world import draft, started
 
@@ -39,3 +44,15 @@ async def _aged(paths: list[Path], days: float) -> None:
     then = time.time() - days * 86_400
     for path in paths:
         os.utime(path / "exit.json", (then, then))
+
+
+def test_a_file_of_the_owners_stays_as_long_as_a_goal_may_need_it() -> None:
+    """What waits for "which one?" is needed too; what a goal that is over had may go."""
+    one, two, three = (Attachment(name="x", sha256=letter * 64) for letter in "abc")
+    states = {
+        "goal/g-1": Goal(id="g-1", stage=Stage.BUILDING, files=(one,)),
+        "goal/g-2": Goal(id="g-2", stage=Stage.SHIPPED, files=(one, two)),
+        "session/s-2": Session(id="s-2", final=True, files=(two,)),
+        "ask/a-1": Ask(id="a-1", stage=ask.Stage.OPEN, files=(three,)),
+    }
+    assert files_of(states) == ({"a" * 64, "c" * 64}, {"a" * 64, "b" * 64})

@@ -302,6 +302,22 @@ def test_what_a_view_leaves_out_is_not_to_be_had(stage: Stage) -> None:
     assert "\n3\n" in said  # two lines of head and the loopback of its own
 
 
+def test_what_the_owner_sent_can_be_read_and_not_written(stage: Stage) -> None:
+    home = stage.folder / "user/.local/state/quarterdeck"
+    files = home / "sessions/s-1/files"
+    files.mkdir(parents=True)
+    (files / "0a1b2c3d-photo.jpg").write_text("a photo")
+    for path in (stage.folder / "user").rglob("*"):
+        os.chown(path, stage.who.get("user", -1), -1)
+    os.chown(stage.folder / "user", stage.who.get("user", -1), -1)
+    script = 'cd "$1" && cat *; echo x >> *; touch new; rm -f *; cat *'
+    asked = {"argv": ["sh", "-c", script, "look", str(files)], "view": {"files": str(files)}}
+    said = stage.tell("one", json.dumps(asked))["said"]
+    assert said.count("a photo") == 2, said
+    assert said.count("Read-only file system") >= 2, said
+    assert (files / "0a1b2c3d-photo.jpg").read_text() == "a photo"
+
+
 def test_our_home_stays_hidden_in_a_folder_that_is_shown(stage: Stage) -> None:
     data = stage.folder / "data"
     (data / "quarterdeck/secrets").mkdir(parents=True)

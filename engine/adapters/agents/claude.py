@@ -140,6 +140,8 @@ class Claude:
         ]
         if spec.model:
             argv.append(f"--model={spec.model}")
+        if spec.files:
+            argv.append(f"--add-dir={spec.files}")
         if spec.preface:
             argv.append(f"--append-system-prompt={spec.preface}")
         if spec.budget_usd > 0:

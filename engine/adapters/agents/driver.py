@@ -63,6 +63,7 @@ class TurnSpec(Struct, frozen=True, kw_only=True):
     tmp: str = "/tmp"  # inside the fence: a folder of the session's own
     budget_usd: float = 0.0  # of this process; 0: no bound
     commands: tuple[str, ...] = ()  # shell commands the owner allowed, word for word
+    files: str = ""  # the folder of what the owner sent along: read unasked
 
 
 class Memory(Struct):
