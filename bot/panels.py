@@ -85,6 +85,7 @@ class Then(Struct, frozen=True, kw_only=True):
 
     said     told at the tap, or under a typed line; `alert`: so that it must be read
     page     the page shown next
+    panel    the panel shown next in this message, where it is another one
     prompt   a line is asked for; it comes back to the same verb and page
     closed   what the message says from now on, without buttons: the panel is over
     items    anything to be said besides
@@ -93,6 +94,7 @@ class Then(Struct, frozen=True, kw_only=True):
     said: str = ""
     alert: bool = False
     page: str = ""
+    panel: str = ""
     prompt: Question | None = None
     closed: str = ""
     items: tuple[Item, ...] = ()
@@ -163,12 +165,13 @@ class Panels:
             then = Then(said=refusal.sentence, alert=True, page=at.page)
         if then.prompt is not None:
             return Then(items=(*then.items, self._prompt(then.prompt, pressed, message_id, goal)))
+        panel_id = then.panel or pressed.card
         if then.closed:
             words = text.said(then.closed)
         else:
-            words = await self._words(pressed.card, then.page, goal)
+            words = await self._words(panel_id, then.page, goal)
         shown = Edit(
-            message_id=message_id, words=words, goal=goal, card=pressed.card, revision=then.page
+            message_id=message_id, words=words, goal=goal, card=panel_id, revision=then.page
         )
         return Then(said=then.said, alert=then.alert, items=(shown, *then.items))
 

@@ -28,7 +28,8 @@ from bot.entities import TEXT_LIMIT, one_line, units
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
-from bot.settings import OwnerSettings
+from bot.settings import NAMES, Settings
+from bot.settings_project import panel_of
 from bot.text import Words
 from engine.errors import Refused, Unavailable
 from engine.views import NEEDS_TEXT, Board, Document, ProjectView, SessionCard
@@ -48,7 +49,7 @@ SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
-PANELS: tuple[Panel, ...] = (OwnerSettings(),)
+PANELS: tuple[Panel, ...] = (Settings(),)
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
 
@@ -379,12 +380,16 @@ class Requests:
     async def _settings(self, heard: Heard, rest: str) -> list[Item]:
         name, _, value = rest.partition(" ")
         if not rest:
-            return [await self._panels.open("settings")]
+            about = f"settings-{heard.goal}" if heard.goal else "settings"
+            return [await self._panels.open(about, heard.goal)]
+        names = {view.name.lower(): view.name for view in await self._known_projects()}
+        if not value and name.lower() in names and name.lower() not in NAMES:
+            return [await self._panels.open(panel_of(names[name.lower()]))]
         if not value.strip():
             return [
                 self._said(
                     "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL or "
-                    "/settings limit ask; off in its place switches it off.",
+                    "/settings limit ask (off switches each off), or /settings and a project's name.",
                     heard.message_id,
                 )
             ]

@@ -1,8 +1,11 @@
-"""The settings panels: what the owner set for themself, changed by buttons or a typed value.
+"""The settings panels: the owner's own, one lead's, one project's, each in a message of its own.
 
-    /settings -> the page of all -> a page of each -> one call of the engine -> the page of all
+    settings            the owner's: /settings in General
+    settings-g-3        that lead's: /settings in its topic, or as a reply to its card
+    settings-p1a2b3c4d  that project's: /settings shop, or its button on the owner's
 
-text_settings.py words them; the engine's rules (engine/rules/owner.py) say what is possible.
+A page a thing; what a button sets is one call of the engine, whose rules say what is possible.
+text_settings.py words them, settings_lead.py and settings_project.py are the other two.
 """
 
 import time
@@ -12,33 +15,56 @@ import msgspec
 
 from bot import text_settings, zones
 from bot.panels import At, Then, marked, verdict
+from bot.settings_lead import LeadPanel
+from bot.settings_project import ProjectPanel, known
 from bot.text import Words
 from engine.views import OwnerView
 
-PAGES = ("quiet", "zone", "heartbeat")
+NAMES = ("quiet", "zone", "heartbeat", "limit", "mode", "go", "model")
 TYPED = {
     "quiet": text_settings.QUIET,
     "zone": text_settings.ZONE,
     "heartbeat": text_settings.HEARTBEAT,
+    "model": text_settings.MODEL,
 }
 
 
-class OwnerSettings:
-    """The owner's own settings.
-
-    wall   Unix seconds: zones are told apart by what their clocks show
-    """
+class Settings:
+    """All of them: which one is meant stands in the panel's id."""
 
     name = "settings"
 
     def __init__(
         self, *, wall: Callable[[], float] = time.time, here: Callable[[], str] = zones.here
     ) -> None:
+        self._owner = OwnerPanel(wall, here)
+        self._lead = LeadPanel()
+        self._project = ProjectPanel()
+
+    async def words(self, at: At) -> Words:
+        return await self._meant(at).words(at)
+
+    async def press(self, at: At, verb: str, line: str) -> Then:
+        return await self._meant(at).press(at, verb, line)
+
+    def _meant(self, at: At) -> "OwnerPanel | LeadPanel | ProjectPanel":
+        if at.about.startswith("g-"):
+            return self._lead
+        return self._project if at.about else self._owner
+
+
+class OwnerPanel:
+    """The owner's own settings, and how new goals begin.
+
+    wall   Unix seconds: zones are told apart by what their clocks show
+    """
+
+    def __init__(self, wall: Callable[[], float], here: Callable[[], str]) -> None:
         self._wall = wall
         self._here = here
 
     async def words(self, at: At) -> Words:
-        owner = msgspec.convert(msgspec.to_builtins(await at.ask("settings")), OwnerView)
+        owner = await self._read(at)
         match at.page:
             case "quiet":
                 return text_settings.quiet(owner)
@@ -46,25 +72,41 @@ class OwnerSettings:
                 return text_settings.zone(owner, self._here(), self._wall())
             case "heartbeat":
                 return text_settings.heartbeat(owner)
+            case "limit":
+                return text_settings.limit(owner.after_limit)
+            case "mode":
+                return text_settings.mode(owner.mode, owner.modes)
+            case "go":
+                return text_settings.go(owner.go)
+            case "model":
+                return text_settings.model(owner.model, owner.models, text_settings.FOR_NEW_GOALS)
             case _:
-                return text_settings.owner(owner)
+                return text_settings.owner(owner, [view.name for view in await known(at)])
+
+    async def _read(self, at: At) -> OwnerView:
+        return msgspec.convert(msgspec.to_builtins(await at.ask("settings")), OwnerView)
 
     async def press(self, at: At, verb: str, line: str) -> Then:
-        if verb in PAGES:
+        if verb in NAMES:
             return Then(page=verb)
-        if at.page not in PAGES:
-            return Then()
-        if verb == "type" and not line:
-            return Then(prompt=TYPED[at.page])
         kind, _, value = verb.partition("-")
+        if kind == "project":
+            return Then(panel=f"settings-p{value}")
+        if at.page not in NAMES:
+            return Then()
         match kind:
-            case "type":
+            case "type" if at.page in TYPED:
+                if not line:
+                    return Then(prompt=TYPED[at.page])
                 value = line
             case "off":
                 value = "off"
             case "zone":
                 value = marked(value, (self._here(), *text_settings.ZONES))
-            case "at":
+            case "model" if value != "off":
+                owner = await self._read(at)
+                value = marked(value, (owner.model, *owner.models))
+            case "at" | "limit" | "mode" | "go" | "model":
                 pass
             case _:
                 return Then()

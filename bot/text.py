@@ -296,6 +296,7 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     if card.check:
         sheet.line(one_line(card.check, 160))
     sheet.fact(_dots(_agent(card.agent, card.model), card.mode, card.machine))
+    sheet.fact(f"Next workers only on {', '.join(card.machines)}" if card.machines else "")
     sheet.fact(one_line(card.fence, 80))
     sheet.fact(_dots(money(card.cost_usd), _queued(card.queued)))
 
@@ -746,7 +747,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /projects  list; /projects add NAME URL_OR_PATH
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
-/settings  quiet hours, time zone, heartbeat, what follows a usage limit
+/settings  yours; in a session: its mode, model, machines; or /settings PROJECT
 /health  is all well?
 
 Reply to a card or write in its topic to speak to that session. A key you paste is sealed and \
@@ -759,7 +760,7 @@ COMMANDS = (
     ("projects", "List projects, or add one"),
     ("stop", "Stop this session, or: /stop all"),
     ("resume", "Go on with it, or: /resume all"),
-    ("settings", "Quiet hours, time zone, heartbeat"),
+    ("settings", "Yours; in a session: its own; or of a project"),
     ("health", "Is all well?"),
     ("help", "What can be said here"),
 )

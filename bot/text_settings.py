@@ -1,16 +1,16 @@
 """What the settings panels say: the owner's own settings, those of one lead, those of a project.
 
-Pure wording, as text.py's; settings.py reads, and does what a button says.
+Pure wording, as text.py's; settings.py and its neighbours read, and do what a button says.
 """
 
 from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.entities import Builder, one_line
+from bot.entities import Builder, one_line, visible
 from bot.panels import Question, mark
-from bot.text import Button, Words, side_by_side
-from engine.views import OwnerView
+from bot.text import LONG_LABEL, Button, Words, side_by_side
+from engine.views import CommandView, LeadSettings, OwnerView, ProjectView, Ticked
 
 BACK = Button("← Back", "back")
 OFF = Button("Off", "off")
@@ -19,6 +19,8 @@ TYPE = Button("Type it…", "type")
 QUIET = Question("Quiet from when to when? Reply to this message.", "23-7, or 22:30-06:45")
 ZONE = Question("Which time zone? Reply to this message.", "Europe/Berlin")
 HEARTBEAT = Question("Which URL takes a heartbeat? Reply to this message.", "https://…")
+MODEL = Question("Which model? Reply to this message.", "As the agent calls it: sonnet")
+BASE = Question("Which branch do new goals start from? Reply to this message.", "main")
 
 HOURS = ("22-7", "23-7", "0-8")
 # One city for each common hour; whoever lives elsewhere types theirs.
@@ -40,19 +42,47 @@ ZONES = (
     "America/Los_Angeles",
 )
 
+MODES = {
+    "plan": "workers show an approach before they change anything",
+    "ask": "workers ask before every change and command",
+    "edit": "workers change files unasked, and ask for commands",
+    "auto": "the agent judges by itself what is safe to run unasked",
+    "full": "workers ask for nothing",
+}
+AFTER = {"go on": "goes on by itself", "ask": "asks you first", "morning": "waits till morning"}
+GOES = {"ask": "you start each", "auto": "the lead may start them"}
+COMMAND_ROOM = 300
 
-def owner(owner: OwnerView) -> Words:
+
+# ---------------------------------------------------------------- the owner's own
+
+
+def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
     """Return the owner's settings, and what of them can be changed."""
     sheet = Builder().line("Settings", "bold")
     sheet.line(f"Quiet hours: {_hours(owner.quiet)}")
     sheet.line(f"Time zone: {one_line(owner.zone, 60) or 'that of the box'}")
     sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
+    sheet.line(f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}")
+    sheet.line().line("New goals begin with", "bold")
+    _lead(sheet, owner.mode, owner.go, owner.model)
     choices = [
         Button("Quiet hours", "quiet"),
         Button("Time zone", "zone"),
         Button("Heartbeat", "heartbeat"),
+        Button("After a limit", "limit"),
+        Button("Mode", "mode"),
+        Button("Plans", "go"),
+        Button("Model", "model"),
     ]
-    return Words(sheet.done(), side_by_side(choices, 2))
+    shops = [Button(f"{one_line(name, 40)} →", f"project-{mark(name)}") for name in projects]
+    return Words(sheet.done(), side_by_side(choices, 2) + side_by_side(shops, 2))
+
+
+def _lead(sheet: Builder, mode: str, go: str, model: str) -> None:
+    sheet.add("Mode ").add(mode, "bold").line(f": {MODES.get(mode, '')}")
+    sheet.line(f"Plans: {GOES.get(go, go)}")
+    sheet.line(f"Model: {one_line(model, 80) or 'the agent’s own choice'}")
 
 
 def _hours(quiet: tuple[int, int] | None) -> str:
@@ -79,7 +109,7 @@ def zone(owner: OwnerView, here: str, now: float, *, known: Sequence[str] = ZONE
     """Ask for the time zone, by what clocks show: the box's own first."""
     sheet = Builder().line("What time is it for you?", "bold")
     sheet.line(f"Time zone now: {one_line(owner.zone, 60) or 'that of the box'}")
-    sheet.line("Every time I tell you is in it, and so are quiet hours and schedules.")
+    sheet.line("Every time I tell you is in it, and so are quiet hours.")
     choices = [Button(_local(name, now), f"zone-{mark(name)}") for name in known if name != here]
     first = Button(f"{_local(here, now)} (the box)", f"zone-{mark(here)}")
     return Words(sheet.done(), ((first,), *side_by_side(choices, 2), (TYPE, BACK)))
@@ -88,3 +118,143 @@ def zone(owner: OwnerView, here: str, now: float, *, known: Sequence[str] = ZONE
 def _local(name: str, now: float) -> str:
     there = datetime.fromtimestamp(now, ZoneInfo(name)).strftime("%H:%M")
     return f"{there} {name.rpartition('/')[2].replace('_', ' ')}"
+
+
+# ---------------------------------------------------------------- how a lead works, or is to
+
+
+def mode(now: str, modes: Sequence[str], unfenced: Sequence[str] = ()) -> Words:
+    """Ask how far agents may go; a machine without a fence takes no more than edit."""
+    sheet = Builder().line("How far may workers go unasked?", "bold")
+    for name, what in MODES.items():
+        if name in modes:
+            sheet.add(name, "bold").line(f": {what}")
+    if "auto" not in modes:
+        sheet.line("Nothing goes further without a fence: bubblewrap makes one.")
+    elif unfenced:
+        sheet.line(f"Without a fence nothing goes past edit: {', '.join(unfenced)}.")
+    chosen = [Button(_chosen(name, name == now), f"mode-{name}") for name in modes]
+    return Words(sheet.done(), (*side_by_side(chosen, 3), (BACK,)))
+
+
+def go(now: str) -> Words:
+    sheet = Builder().line("Who starts a plan?", "bold")
+    sheet.line("Before that nothing is written, and nothing is pushed without your Push.")
+    asks = Button(_chosen("I start each", now == "ask"), "go-ask")
+    auto = Button(_chosen("The lead may", now == "auto"), "go-auto")
+    return Words(sheet.done(), ((asks, auto), (BACK,)))
+
+
+def model(now: str, known: Sequence[str], holds: str) -> Words:
+    """Ask for a model; `holds` says for whom it counts."""
+    sheet = Builder().line("Which model?", "bold").line(holds)
+    names = [now, *known] if now and now not in known else list(known)
+    chosen = [Button(_chosen(name, name == now), f"model-{mark(name)}") for name in names]
+    own = Button(_chosen("The agent’s own", not now), "model-off")
+    return Words(sheet.done(), (*side_by_side(chosen, 3), (own, TYPE), (BACK,)))
+
+
+def limit(now: str, default: str = "") -> Words:
+    """Ask what work does once a usage limit is over; `default` is the owner's, for one lead."""
+    sheet = Builder().line("A usage limit is over: what then?", "bold")
+    sheet.line("Work it stopped goes on by itself, asks you first, or waits till your morning.")
+    verbs = {"go on": "limit-on", "ask": "limit-ask", "morning": "limit-morning"}
+    labels = {"go on": "Go on", "ask": "Ask me", "morning": "Morning"}
+    row = [Button(_chosen(labels[how], how == now), verb) for how, verb in verbs.items()]
+    rows: tuple[tuple[Button, ...], ...] = (tuple(row),)
+    if default:
+        own = f"As for all: {labels.get(default, default).lower()}"
+        rows = (*rows, (Button(_chosen(own, not now), "limit-off"),))
+    return Words(sheet.done(), (*rows, (BACK,)))
+
+
+def _chosen(label: str, chosen: bool) -> str:
+    return f"✓ {one_line(label, LONG_LABEL)}" if chosen else one_line(label, LONG_LABEL)
+
+
+FOR_NEW_GOALS = "It is the one of new goals, unless a plan names another for a piece."
+FOR_THIS_LEAD = "The lead’s from its next turn, and of pieces it plans from now on."
+
+
+def lead(lead: LeadSettings) -> Words:
+    """Return what is set for one lead."""
+    sheet = Builder().line("This session", "bold")
+    _lead(sheet, lead.mode, lead.go, lead.model)
+    how = lead.after_limit or lead.default_limit
+    sheet.line(f"After a usage limit it {AFTER.get(how, how)}")
+    choices = [
+        Button("Mode", "mode"),
+        Button("Plans", "go"),
+        Button("Model", "model"),
+        Button("After a limit", "limit"),
+    ]
+    if len(lead.machines) > 1:
+        ticked = [machine.name for machine in lead.machines if machine.ticked]
+        everywhere = len(ticked) == len(lead.machines)
+        sheet.line(f"Next workers: {'any machine' if everywhere else 'only ' + ', '.join(ticked)}")
+        choices.append(Button("Machines", "machines"))
+    return Words(sheet.done(), side_by_side(choices, 2))
+
+
+def machines(lead: LeadSettings) -> Words:
+    """Return the machines as ticks."""
+    sheet = Builder().line("Where may its next workers run?", "bold")
+    for machine in lead.machines:
+        sheet.line(f"{'✓' if machine.ticked else '–'} {_machine(machine)}")
+    sheet.line("Who has a tree somewhere stays there.")
+    ticks = [
+        Button(_chosen(m.name, m.ticked), f"{'untick' if m.ticked else 'tick'}-{mark(m.name)}")
+        for m in lead.machines
+    ]
+    return Words(sheet.done(), (*side_by_side(ticks, 2), (BACK,)))
+
+
+def _machine(machine: Ticked) -> str:
+    facts = ["fenced" if machine.fenced else "unfenced: no mode past edit"]
+    facts += [] if machine.up else ["away"]
+    return " · ".join([one_line(machine.name, 40), *facts])
+
+
+# ---------------------------------------------------------------- a project's
+
+
+def project(view: ProjectView) -> Words:
+    """Return a project: where from, and its commands as decided, each to be taken back."""
+    sheet = Builder().line(one_line(view.name, 60), "bold")
+    sheet.add(f"New goals start from {one_line(view.base, 80)} of ")
+    sheet.add(one_line(view.source, 200), "code").line()
+    sheet.add("Pushes to ").add(one_line(view.push, 200), "code").line()
+    rows: list[tuple[Button, ...]] = []
+    for number, command in enumerate(view.decided, 1):
+        said = "allowed" if command.allowed else "not this"
+        sheet.line(f"{number}. {one_line(command.kind, 20)}, {said}:")
+        sheet.add(visible(one_line(command.text, COMMAND_ROOM)), "pre").line()
+        rows.append(_about(number, command))
+    if not view.decided:
+        sheet.line("No command was decided about yet.")
+    rows.append((Button("Base branch…", "base"), Button("Remove…", "remove")))
+    return Words(sheet.done(), (*rows, (BACK,)))
+
+
+def _about(number: int, command: CommandView) -> tuple[Button, ...]:
+    which = mark(command_name(command))
+    other = (
+        Button(f"{number}. Not this", f"refuse-{which}")
+        if command.allowed
+        else Button(f"{number}. Allow", f"allow-{which}")
+    )
+    return (other, Button(f"{number}. Ask me again", f"forget-{which}"))
+
+
+def command_name(command: CommandView) -> str:
+    return f"{command.kind}\0{command.text}"
+
+
+def removing(view: ProjectView) -> Words:
+    sheet = Builder().line(f"Remove {one_line(view.name, 60)}?", "bold")
+    sheet.line("I forget it and its commands. Its repository is not touched.")
+    return Words(sheet.done(), ((Button("Remove", "remove-it", "danger"), BACK),))
+
+
+def removed(name: str) -> str:
+    return f"{one_line(name, 60)} is removed. Its repository was not touched."

@@ -39,6 +39,7 @@ from engine.views import (
     Attachment,
     Board,
     Document,
+    LeadSettings,
     Note,
     OwnerView,
     PlanChoices,
@@ -118,6 +119,10 @@ class OfGoal(Arguments, frozen=True):
     goal: str = ""  # "" = all
 
 
+class OneGoal(Arguments, frozen=True):
+    goal: str
+
+
 class AddProject(Arguments, frozen=True):
     name: str
     source: str
@@ -141,6 +146,28 @@ class Setting(Arguments, frozen=True):
     name: str
     value: str
     goal: str = ""  # "" = the owner's own
+
+
+class ChangeLead(Arguments, frozen=True):
+    """`what`: mode, go, model, tick or untick (a machine)."""
+
+    goal: str
+    what: str
+    value: str
+
+
+class ChangeBase(Arguments, frozen=True):
+    name: str
+    base: str
+
+
+class ChangeCommand(Arguments, frozen=True):
+    """`allowed` None: it is asked for anew."""
+
+    name: str
+    kind: str
+    text: str
+    allowed: bool | None
 
 
 class AtAddress(Arguments, frozen=True):
@@ -209,6 +236,10 @@ VERBS: Final[dict[str, Verb]] = {
     "health": Verb(Nothing),
     "settings": Verb(Nothing, OwnerView),
     "change_setting": Verb(Setting, changes=True),
+    "lead_settings": Verb(OneGoal, LeadSettings),
+    "change_lead": Verb(ChangeLead, changes=True),
+    "change_base": Verb(ChangeBase, changes=True, patience_s=120),  # reads the repository
+    "change_command": Verb(ChangeCommand, changes=True),
 }
 
 

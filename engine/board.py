@@ -393,6 +393,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         agent=goal.account.agent,
         model=(lead.model if lead else "") or goal.model,
         mode=goal.mode,
+        machines=goal.machines,
         machine=lead.where if lead and lead.live else "here",
         fence=fence or ("fenced" if fenced else ""),
         branch=goal.branch,
@@ -420,7 +421,8 @@ def _where(world: World, goal: Goal, piece: Piece) -> str:
         return session.where
     fleet = _state(world, "fleet", Fleet)
     names = [machine.name for machine in fleet.machines] if fleet else ["here"]
-    if piece.machine:
+    names = [name for name in names if name in (goal.machines or (name,))]
+    if piece.machine and piece.machine in (goal.machines or (piece.machine,)):
         return f"{piece.machine}: {_named(goal, piece)}"
     return f"{names[0]}: only machine ticked" if len(names) == 1 else "where fewest agents run"
 

@@ -9,29 +9,23 @@ requests/ (the verbs, by subject), api.py (the socket), loop.py (posts).
 from __future__ import annotations
 
 import shutil
-import zoneinfo
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from msgspec.structs import replace
-
-from engine import alive, board, retention
+from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
-from engine.codec import whole
-from engine.errors import Refused
 from engine.loop import NOTES
 from engine.requests.accounts import Accounts
 from engine.requests.inside import Shown
 from engine.requests.machines import Machines
 from engine.requests.plans import Plans
 from engine.requests.projects import Projects
+from engine.requests.settings import Settings
 from engine.requests.taps import Taps
 from engine.rules import asking, turn_ends
-from engine.rules.events import AfterLimitChosen, SettingChanged
-from engine.rules.owner import OFF, Owner
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.session_state import Session
-from engine.views import AnyCard, Board, Note, OwnerView, Row
+from engine.views import AnyCard, Board, Note, Row
 
 # As /health tells them.
 PATIENCE = {
@@ -40,10 +34,9 @@ PATIENCE = {
     "a silent turn": f"{turn_ends.QUIET_S / 60:.0f} min",
     "attempts of a piece": str(MAX_ATTEMPTS),
 }
-LIMIT_SETTING = ("limit", "after_limit")
 
 
-class Door(Taps, Plans, Projects, Machines, Accounts):
+class Door(Taps, Plans, Projects, Machines, Accounts, Settings):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current
@@ -158,49 +151,3 @@ class Door(Taps, Plans, Projects, Machines, Accounts):
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }
-
-    # ------------------------------------------------------------ the owner's own settings
-
-    def owner(self) -> OwnerView:
-        """What the bot says things by."""
-        found = self._loop.state("owner")
-        owner = found if isinstance(found, Owner) else Owner()
-        return OwnerView(zone=owner.zone, quiet=owner.quiet, after_limit=owner.after_limit)
-
-    async def settings(self) -> OwnerView:
-        return replace(self.owner(), heartbeat=self._heartbeat())
-
-    async def change_setting(
-        self, name: str, value: str, goal: str = "", cause: str = ""
-    ) -> dict[str, str]:
-        """Change one of quiet, zone, heartbeat, limit (that of a goal too): {"verdict": words}."""
-        value = value.strip()
-        if goal:
-            return await self._change_goal(goal, name, value, cause)
-        if value.lower() not in OFF:
-            value = _looked_over(name, value)
-        await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
-        # A URL that is shown is looked up for a preview, which would be a beat of nobody's heart.
-        shown = value if name != "heartbeat" or value.lower() in OFF else "kept to itself"
-        return {"verdict": f"Kept: {name} {shown}."}
-
-    async def _change_goal(self, goal: str, name: str, value: str, cause: str) -> dict[str, str]:
-        if name not in LIMIT_SETTING:
-            raise Refused(f"{name} is no setting of one goal; write it in General.")
-        how = "" if value.lower() in OFF else value
-        await self._loop.post(self._goal(goal).stream, AfterLimitChosen(how=how), cause)
-        return {"verdict": f"Kept for this goal: limit {how or 'as by default'}."}
-
-
-def _looked_over(name: str, value: str) -> str:
-    """Refuse what only this machine can know to be no time zone, or no URL; spell a zone right."""
-    if name == "zone":
-        known = {zone.lower(): zone for zone in zoneinfo.available_timezones()}
-        if not known:
-            raise Refused("This box has no time zones. Install its package tzdata.")
-        if value.lower() not in known:
-            raise Refused(f"{whole(value)!r} is no time zone. One is, say, Europe/Berlin.")
-        return known[value.lower()]
-    if name == "heartbeat" and not alive.usable(value):
-        raise Refused("The heartbeat needs a URL that begins with https:// or http://.")
-    return value

@@ -53,6 +53,7 @@ class SessionCard(Card, frozen=True, kw_only=True):
     model: str = ""
     mode: str = ""
     machine: str = ""
+    machines: tuple[str, ...] = ()  # the only ones its next workers may go to
     fence: str = ""  # "fenced: …" or "unfenced: why"
     branch: str = ""
     base: str = ""
@@ -260,6 +261,37 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     quiet: tuple[int, int] | None = None
     heartbeat: str = ""  # the host that is called, and how the last call went
     after_limit: str = "go on"  # or "ask", "morning"
+    mode: str = "edit"  # of new goals, as are go and model
+    go: str = "ask"
+    model: str = ""
+    modes: tuple[str, ...] = ()  # what there is to choose
+    models: tuple[str, ...] = ()
+
+
+class Ticked(Struct, frozen=True):
+    """A machine, and whether a lead's next workers may go there."""
+
+    name: str
+    ticked: bool
+    fenced: bool
+    up: bool
+
+
+class LeadSettings(Struct, frozen=True, kw_only=True):
+    """What is set for one lead, and what there is to choose."""
+
+    goal: str
+    title: str
+    project: str
+    mode: str
+    modes: tuple[str, ...]
+    go: str
+    model: str
+    models: tuple[str, ...]
+    machines: tuple[Ticked, ...]
+    after_limit: str = ""  # "" = the owner's default
+    default_limit: str = "go on"
+    over: str = ""  # why nothing can be set any more
 
 
 class Row(Struct, frozen=True):
@@ -282,12 +314,21 @@ class Board(Struct, frozen=True):
     machines: tuple[str, ...] = ()  # "here · fenced: bwrap 0.8.0 … · 3 of 10 runs"
 
 
+class CommandView(Struct, frozen=True):
+    """A project's command that the owner decided about."""
+
+    kind: str
+    text: str
+    allowed: bool
+
+
 class ProjectView(Struct, frozen=True):
     name: str
     source: str
     base: str
     push: str
     commands: tuple[str, ...] = ()  # "check: make test (allowed)"
+    decided: tuple[CommandView, ...] = ()
 
 
 class Document(Struct, frozen=True):

@@ -22,6 +22,7 @@ from engine.rules.events import (
     LinesLeft,
     Prompted,
 )
+from engine.rules.modes import within_fence
 from engine.rules.session_state import Session
 from engine.rules.words import AskKind, Attachment
 from engine.views import WorkerCard
@@ -86,6 +87,7 @@ class Goals(Inside):
         self, project: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
     ) -> dict[str, str]:
         account = self._default_account()
+        owner = self._owner()
         goal = await self._id("g")
         opened = GoalOpened(
             project=project,
@@ -94,6 +96,9 @@ class Goals(Inside):
             base=self._projects()[project].base,
             account=account,
             files=files,
+            model=owner.model,
+            mode=within_fence(owner.mode, any(found.fenced for found in self._fleet().machines)),
+            go=owner.go,
         )
         fresh = await self._loop.post(f"goal/{goal}", opened, cause)
         return {"goal": goal if fresh else "", "verdict": f"Started in {project}"}

@@ -17,6 +17,7 @@ from engine.loop import Loop
 from engine.paths import Home
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
+from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.words import Account
 from engine.views import AnyCard, OwnerView
@@ -87,6 +88,10 @@ class Inside:
     def _fleet(self) -> Fleet:
         fleet = self._loop.state("fleet")
         return fleet if isinstance(fleet, Fleet) else Fleet()
+
+    def _owner(self) -> Owner:
+        found = self._loop.state("owner")
+        return found if isinstance(found, Owner) else Owner()
 
     def _default_account(self) -> Account:
         accounts = self._fleet().accounts

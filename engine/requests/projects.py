@@ -12,7 +12,7 @@ from engine import board
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules.events import ProjectAdded, ProjectRemoved
-from engine.views import ProjectView
+from engine.views import CommandView, ProjectView
 
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
@@ -30,6 +30,10 @@ class Projects(Inside):
                 commands=(
                     *(f"{c.kind}: {c.text} (allowed)" for c in project.allowed),
                     *(f"{c.kind}: {c.text} (not this)" for c in project.refused),
+                ),
+                decided=(
+                    *(CommandView(c.kind, c.text, True) for c in project.allowed),
+                    *(CommandView(c.kind, c.text, False) for c in project.refused),
                 ),
             )
             for project in sorted(self._projects().values(), key=lambda found: found.name)

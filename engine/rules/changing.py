@@ -72,7 +72,7 @@ def _changed(now: Goal, piece: Piece, event: PlanChanged) -> Piece:
         case "agent":
             return _driven_by(now, piece, value, event.reach)
         case "machine":
-            return replace(piece, machine=_machine(piece, value, event.reach))
+            return replace(piece, machine=_machine(now, piece, value, event.reach))
         case "after":
             return replace(piece, after=_after(now, piece, event.after))
         case _:
@@ -102,10 +102,12 @@ def _driven_by(now: Goal, piece: Piece, agent: str, reach: Reach) -> Piece:
     return replace(piece, agent=agent, account=account, model=model)
 
 
-def _machine(piece: Piece, machine: str, reach: Reach) -> str:
+def _machine(now: Goal, piece: Piece, machine: str, reach: Reach) -> str:
     known = dict(reach.machines)
     if machine and machine not in known:
         raise Refused(f"There is no machine {machine}. There are: {', '.join(known)}.")
+    if machine and machine not in (now.machines or (machine,)):
+        raise Refused(f"{machine} is not ticked for this goal: /settings in its topic ticks it.")
     if machine and piece.agent not in known[machine]:
         raise Refused(f"{machine} has no {piece.agent}. Install it there, or choose another.")
     return machine

@@ -62,6 +62,20 @@ class CommandWanted(Event, frozen=True):
     ask: str  # the id to use if the owner must be asked
 
 
+class ProjectRebased(Event, frozen=True):
+    """Request: new goals start from another branch."""
+
+    base: str
+
+
+class CommandChanged(Event, frozen=True):
+    """Request: another word on a command that was decided; None forgets it, so that it is asked anew."""
+
+    command: Command
+    allowed: bool | None
+    goals: tuple[str, ...] = ()  # those under way: they go on by the new word
+
+
 class CommandDecided(Event, frozen=True):
     """Fact from the ask: the owner's word on one exact command."""
 
@@ -84,6 +98,15 @@ class GoalOpened(Event, frozen=True):
     mode: str = "edit"  # how far its workers may go; the lead itself is guarded
     go: str = "ask"
     files: tuple[Attachment, ...] = ()
+
+
+class GoalChanged(Event, frozen=True):
+    """Request: the owner sets something of a lead that is at work (goal_settings.py)."""
+
+    what: str  # mode, go, model, tick, untick
+    value: str
+    known: tuple[str, ...] = ()  # the machines there are just now
+    fenced: tuple[str, ...] = ()  # those of them that fence
 
 
 class BaseRead(Event, frozen=True):
@@ -456,6 +479,15 @@ class SessionOpened(Event, frozen=True):
     setup: str = ""  # the allowed command that readies a fresh tree
     commands: tuple[str, ...] = ()  # allowed word for word: the agent need not ask for them
     files: tuple[Attachment, ...] = ()
+    machines: tuple[str, ...] = ()  # ticked; () = any
+
+
+class SessionSet(Event, frozen=True):
+    """Fact from a goal: what holds from the next turn on; None: as it was."""
+
+    mode: str | None = None
+    model: str | None = None
+    machines: tuple[str, ...] | None = None
 
 
 class Prompted(Event, frozen=True):
@@ -730,6 +762,15 @@ class SlotWanted(Event, frozen=True):
     account: str = ""  # whose limit or login may be in the way
     why: str = ""
     agent: str = ""  # "" = any machine can run it
+    machines: tuple[str, ...] = ()  # ticked; () = any
+
+
+class SlotTicked(Event, frozen=True):
+    """Fact from a session: a run that waits may now go elsewhere."""
+
+    run: str
+    machine: str = ""
+    machines: tuple[str, ...] = ()
 
 
 class RunUp(Event, frozen=True):
@@ -793,7 +834,7 @@ class HeldAll(Event, frozen=True):
 
 
 class SettingChanged(Event, frozen=True):
-    """Request: quiet hours, time zone, heartbeat; "off" for none."""
+    """Request: quiet hours, time zone, heartbeat, defaults of new goals; "off" for none."""
 
     name: str
     value: str
@@ -818,9 +859,18 @@ class GaveUp(Event, frozen=True):
     about: str = ""  # the effect's own subject: a run, a piece, …
 
 
-ProjectEvent: TypeAlias = ProjectAdded | ProjectRemoved | CommandWanted | CommandDecided | GaveUp
+ProjectEvent: TypeAlias = (
+    ProjectAdded
+    | ProjectRemoved
+    | ProjectRebased
+    | CommandWanted
+    | CommandDecided
+    | CommandChanged
+    | GaveUp
+)
 GoalEvent: TypeAlias = (
     GoalOpened
+    | GoalChanged
     | BaseRead
     | CommandSettled
     | BaseChecked
@@ -867,6 +917,7 @@ ShipEvent: TypeAlias = (
 )
 SessionEvent: TypeAlias = (
     SessionOpened
+    | SessionSet
     | Prompted
     | WakeAsked
     | WakeDue
@@ -902,6 +953,7 @@ FleetEvent: TypeAlias = (
     | SlotWanted
     | RunUp
     | StartOver
+    | SlotTicked
     | SlotFreed
     | AccountAdded
     | AccountRemoved

@@ -35,6 +35,7 @@ from engine.rules.events import (
     RestOver,
     RunUp,
     SlotFreed,
+    SlotTicked,
     SlotWanted,
     StartOver,
 )
@@ -79,6 +80,7 @@ class Slot(Struct, frozen=True):
     starting: bool = False
     placed_at: float = 0.0
     timed: bool = False  # somebody waits for its start to be over, or too long
+    machines: tuple[str, ...] = ()  # ticked; () = any
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -117,6 +119,8 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
     match event:
         case SlotWanted(run=run) if _has(now, run):
             return now, ()
+        case SlotTicked():
+            return _grant(_ticked_anew(now, event), event.at)
         case SlotWanted():
             slot = Slot(
                 event.run,
@@ -125,6 +129,7 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                 account=event.account,
                 why=event.why,
                 agent=event.agent,
+                machines=event.machines,
             )
             return _grant(replace(now, wanting=(*now.wanting, slot)), event.at)
         case SlotFreed(run=run):
@@ -188,6 +193,31 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
 
 def _has(now: Fleet, run: str) -> bool:
     return any(slot.run == run for slot in (*now.running, *now.wanting))
+
+
+def _ticked_anew(now: Fleet, event: SlotTicked) -> Fleet:
+    """Hear that a run may go elsewhere, if it waits still; it keeps its turn."""
+    wanting = tuple(
+        replace(slot, machine=event.machine, machines=event.machines)
+        if slot.run == event.run
+        else slot
+        for slot in now.wanting
+    )
+    return replace(now, wanting=wanting)
+
+
+def _may_go(slot: Slot, machine: Machine) -> bool:
+    if slot.machine:
+        return slot.machine == machine.name
+    ticked = not slot.machines or machine.name in slot.machines
+    return ticked and machine.has(slot.agent)
+
+
+def _nowhere(slot: Slot) -> str:
+    if slot.machine or not slot.machines:
+        return f"{slot.machine or slot.agent}: no such machine"
+    ticked = " and ".join(slot.machines)
+    return f"{ticked}: no {slot.agent} there; /settings in its topic ticks other machines"
 
 
 def _added(now: Fleet, event: MachineAdded) -> Fleet:
@@ -299,13 +329,9 @@ def _place(
         return "", "everything is stopped: /resume all goes on"
     if rest := resting(now.rests, slot.account):
         return "", rest.reason
-    ticked = [
-        machine
-        for machine in now.machines
-        if slot.machine == machine.name or (not slot.machine and machine.has(slot.agent))
-    ]
+    ticked = [machine for machine in now.machines if _may_go(slot, machine)]
     if not ticked:
-        return "", f"{slot.machine or slot.agent}: no such machine"
+        return "", _nowhere(slot)
     counts = {
         machine.name: sum(taken.machine == machine.name for taken in running) for machine in ticked
     }
@@ -319,7 +345,7 @@ def _place(
     if waits[best.name]:
         line[best.name] = line.get(best.name, 0) + 1
         return "", f"{best.name}: {waits[best.name]}"
-    if len(now.machines) == 1:
+    if len(now.machines) == 1 or (not slot.machine and len(slot.machines) == 1):
         return best.name, f"{best.name}: only machine ticked"
     if slot.machine:
         return best.name, f"{best.name}: {slot.why or 'named'}"

@@ -6,8 +6,8 @@
 
 Only this stream decides about the plan and the attempts. Sessions tell it how turns end, the landing
 what landed, the ship what was pushed. Desk calls carry `call`, and every one is answered. Pure.
-Its parts: goal_state.py (the data), planning.py, piece.py, review.py, after_limit.py. Neighbours: session.py,
-landing.py, ship.py, news.py (all wording to agents).
+Its parts: goal_state.py (the data), planning.py, piece.py, review.py, after_limit.py, goal_settings.py.
+Neighbours: session.py, landing.py, ship.py, news.py (all wording to agents).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from engine.rules.events import (
     CommandWanted,
     FilesSent,
     GaveUp,
+    GoalChanged,
     GoalDropped,
     GoalEvent,
     GoalOpened,
@@ -52,6 +53,7 @@ from engine.rules.events import (
     TreeKept,
     TurnOver,
 )
+from engine.rules.goal_settings import of_setting
 from engine.rules.goal_state import (
     CommandState,
     Goal,
@@ -118,6 +120,8 @@ def decide(now: Goal, event: GoalEvent) -> Step:
             return _too_late(now, event)
         case PlanProposed() | PlanChanged() | PlanStarted() | PlanDiscarded():
             return of_plan(now, event)
+        case GoalChanged():
+            return of_setting(now, event)
         case ReviewPut() | ReviewJudged() | ReviewCorrected() | ShipCalled():
             return of_review(now, event)
         case GoalShipped() | ShipFailed():
@@ -132,6 +136,8 @@ def _too_late(now: Goal, event: GoalEvent) -> Step:
     if call:
         return now, error(call, "This goal is over; end your turn.")
     if isinstance(event, PlanChanged | PlanStarted | PlanDiscarded | ReviewCorrected | ShipCalled):
+        raise Refused("That goal is over.")
+    if isinstance(event, GoalChanged):
         raise Refused("That goal is over.")
     if isinstance(event, PieceRetried | PieceStopped):
         raise Refused("That goal is over.")

@@ -94,6 +94,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     model: str = ""
     mode: str = "edit"
     go: str = "ask"
+    machines: tuple[str, ...] = ()  # ticked: where its next workers may go; () = any
     session: str = ""
     commands: tuple[CommandState, ...] = ()
     settings_from: str = ""

@@ -84,6 +84,6 @@ def claude(role: Role, mode: Mode, desk: str) -> Grant:
     return Grant(_CLAUDE_FLAGS[mode], (f"mcp__{desk}", *commits), _CLAUDE_ELSEWHERE)
 
 
-def within_fence(mode: Mode, fenced: bool) -> Mode:
+def within_fence(mode: str, fenced: bool) -> str:
     """Return the mode a machine can take: without a fence nothing goes past `edit`."""
     return mode if fenced or mode in UNFENCED else UNFENCED[-1]

@@ -32,6 +32,14 @@ FORGOTTEN = (
 )
 
 
+def go_changed(*, auto: bool, waits: bool) -> str:
+    """Tell a lead who starts its plans from now on; `waits`: one was proposed."""
+    if not auto:
+        return "[Quarterdeck] From now on the owner starts your plans: propose, and end your turn."
+    now = " The one you proposed waits: start it if you stand by it." if waits else ""
+    return f"[Quarterdeck] From now on you may start your plans yourself, with start_plan.{now}"
+
+
 def woken(why: str) -> str:
     return f"[Quarterdeck] You asked to be woken now: {why}"
 

@@ -1,4 +1,5 @@
-"""What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes.
+"""What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes; and how
+new goals begin: mode, go, model.
 
 Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
 also told when the engine was away, and says so once. Pure: times of day come as the owner reads them.
@@ -12,9 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
+from engine.rules import models
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
 from engine.rules.events import EngineAway, OwnerEvent, SettingChanged
+from engine.rules.goal_settings import checked_go
+from engine.rules.modes import MODES
 
 DAY_MIN = 24 * 60
 OFF = ("off", "none", "no")
@@ -28,6 +32,9 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     quiet: tuple[int, int] | None = None
     heartbeat: str = ""  # URL
     after_limit: str = GO_ON  # what work does after a usage limit, where its goal says nothing
+    mode: str = "edit"  # of new goals, as are the next two
+    go: str = "ask"
+    model: str = ""  # "" = the agent's own choice
 
 
 def begin(_name: str) -> Owner:
@@ -45,8 +52,17 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             return replace(now, heartbeat=_unless_off(value)), ()
         case SettingChanged(name="after_limit" | "limit", value=value):
             return replace(now, after_limit=choice(value)), ()
+        case SettingChanged(name="mode", value=value):
+            if value not in MODES:
+                raise Refused(f"There is no mode {value}. There are: {', '.join(MODES)}.")
+            return replace(now, mode=value), ()
+        case SettingChanged(name="go", value=value):
+            return replace(now, go=checked_go(value)), ()
+        case SettingChanged(name="model", value=value):
+            return replace(now, model=models.named(value)), ()
         case SettingChanged(name=name):
-            raise Refused(f"There is no setting {name}. There are: quiet, zone, heartbeat, limit.")
+            known = "quiet, zone, heartbeat, limit, mode, go, model"
+            raise Refused(f"There is no setting {name}. There are: {known}.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case _:

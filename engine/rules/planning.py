@@ -62,7 +62,8 @@ def _plan_already(now: Goal, plan_id: str) -> str:
 
 
 def _propose(now: Goal, event: PlanProposed) -> Step:
-    wrong = plan.fault(event.pieces) or _under_way(now) or being_shipped(now)
+    wrong = plan.fault(event.pieces) or _not_ticked(now, event)
+    wrong = wrong or _under_way(now) or being_shipped(now)
     if wrong:
         return now, error(event.call, wrong)
     taken = {piece.branch for piece in (*now.pieces, *now.earlier)}
@@ -108,6 +109,14 @@ def _propose(now: Goal, event: PlanProposed) -> Step:
     if now.go == "auto":
         answer = "Kept. You may start it yourself with start_plan."
     return proposed, reply(event.call, answer)
+
+
+def _not_ticked(now: Goal, event: PlanProposed) -> str:
+    for number, draft in enumerate(event.pieces, start=1):
+        if draft.machine and now.machines and draft.machine not in now.machines:
+            ticked = ", ".join(now.machines)
+            return f"Piece {number}: {draft.machine} is not ticked for this goal; ticked: {ticked}."
+    return ""
 
 
 def _under_way(now: Goal) -> str:
@@ -195,7 +204,8 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         piece=piece.id,
         number=piece.number,
         title=piece.title,
-        machine=piece.machine,
+        machine=piece.machine if piece.machine in (now.machines or (piece.machine,)) else "",
+        machines=now.machines,
         setup=now.command("setup"),
         commands=(*(c.command.text for c in now.commands if c.allowed), *joins),
         files=now.files,

@@ -13,11 +13,13 @@ from engine.errors import Refused
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     Asked,
+    CommandChanged,
     CommandDecided,
     CommandSettled,
     CommandWanted,
     ProjectAdded,
     ProjectEvent,
+    ProjectRebased,
     ProjectRemoved,
 )
 from engine.rules.words import AskKind, Command
@@ -59,6 +61,12 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
             raise Refused(f"There is no project {now.name}. /projects lists them.")
         case ProjectRemoved():
             return replace(now, removed=True), ()
+        case ProjectRebased() | CommandChanged() if not now.known:
+            raise Refused(f"There is no project {now.name}. /projects lists them.")
+        case ProjectRebased(base=base):
+            return replace(now, base=base), ()
+        case CommandChanged():
+            return _changed(now, event)
         case CommandWanted(command=command, goal=goal) if command in now.allowed:
             return now, (_tell(goal, command, allowed=True),)
         case CommandWanted(command=command, goal=goal) if command in now.refused:
@@ -69,6 +77,24 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
             return _decided(now, command, allowed=allowed)
         case _:
             return now, ()
+
+
+def _changed(now: Project, event: CommandChanged) -> tuple[Project, tuple[AnyEffect, ...]]:
+    """Take another word on a command the owner decided about; goals under way hear it."""
+    command, allowed = event.command, event.allowed
+    if command not in (*now.allowed, *now.refused):
+        raise Refused("That command is not there any more. Look at it again.")
+    kept = replace(
+        now,
+        allowed=tuple(known for known in now.allowed if known != command),
+        refused=tuple(known for known in now.refused if known != command),
+    )
+    if allowed is None:
+        return kept, ()
+    told = tuple(_tell(goal, command, allowed=allowed) for goal in event.goals)
+    if allowed:
+        return replace(kept, allowed=(*kept.allowed, command)), told
+    return replace(kept, refused=(*kept.refused, command)), told
 
 
 def _tell(goal: str, command: Command, *, allowed: bool) -> Tell:

@@ -50,8 +50,10 @@ from engine.rules.events import (
     SessionNamed,
     SessionOpened,
     SessionResumed,
+    SessionSet,
     SessionStopped,
     SlotFreed,
+    SlotTicked,
     TreeBack,
     TreeMoved,
     TurnEnded,
@@ -102,6 +104,8 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return _open(now, event)
         case Prompted():
             return _hear(now, event)
+        case SessionSet():
+            return _set(now, event)
         case TreeMoved(commit=commit):
             return _moved(now, commit), ()
         case TreeBack():
@@ -217,12 +221,31 @@ def _open(now: Session, event: SessionOpened) -> Step:
         setup=event.setup,
         commands=event.commands,
         wants=event.machine,
+        ticked=event.machines,
         agent_session=uuid_of(seed),
         queue=(Line(event.prompt, "goal", event.files), *now.queue),
         files=attached.merged(event.files, now.files),
     )
     after, effects = next_turn(opened)
     return after, (*_told_of_files(opened, now.files), *effects)
+
+
+def _set(now: Session, event: SessionSet) -> Step:
+    """Take up what the owner set; who waits for a place asks anew where it may go."""
+    if now.stage is Stage.NEW or now.final:
+        return now, ()
+    changed = replace(
+        now,
+        mode=now.mode if event.mode is None else event.mode,
+        model=now.model if event.model is None else event.model,
+        ticked=now.ticked if event.machines is None else event.machines,
+    )
+    if event.machines is None or now.machine or now.role is Role.LEAD:
+        return changed, ()
+    if changed.ticked and changed.wants not in changed.ticked:
+        changed = replace(changed, wants="")
+    anew = SlotTicked(run=now.run, machine=changed.wants, machines=changed.ticked)
+    return changed, (Tell(stream="fleet", event=anew),) if now.stage is Stage.WANTING else ()
 
 
 def _moved(now: Session, commit: str) -> Session:

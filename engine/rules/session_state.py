@@ -84,6 +84,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     setup: str = ""
     commands: tuple[str, ...] = ()
     wants: str = ""  # machine, "" = any
+    ticked: tuple[str, ...] = ()  # machines it may go to, () = any
     machine: str = ""
     where: str = ""  # why it runs there, or why it waits
     waits_until: float = 0.0  # for a place, where that is known
@@ -150,6 +151,7 @@ def next_turn(now: Session) -> Step:
         why=_why_there(now),
         account=now.account.name,
         agent=now.account.agent,
+        machines=now.ticked,
     )
     return wanting, (Tell(stream="fleet", event=wanted),)
 

@@ -59,3 +59,18 @@ def test_a_setting_that_does_not_exist_is_refused() -> None:
 def test_an_absence_is_said_silently_with_what_it_cut_off(cut_off: int, said: str) -> None:
     away = EngineAway(since="02:10", until="06:40", cut_off=cut_off)
     assert decide(Owner(), away) == (Owner(), (Say(goal="", kind="news", text=said),))
+
+
+def test_new_goals_begin_as_the_owner_likes() -> None:
+    now = changed("model", "opus", changed("go", "auto", changed("mode", "ask")))
+    assert (now.mode, now.go, now.model) == ("ask", "auto", "opus")
+    assert changed("model", "off", now).model == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [("mode", "yolo", "plan, ask"), ("go", "now", "ask .* or auto"), ("model", "a b", "one word")],
+)
+def test_what_new_goals_cannot_begin_with_is_refused(name: str, value: str, says: str) -> None:
+    with pytest.raises(Refused, match=says):
+        changed(name, value)

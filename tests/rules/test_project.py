@@ -8,10 +8,12 @@ from engine.errors import Refused
 from engine.rules.effects import Tell
 from engine.rules.events import (
     Asked,
+    CommandChanged,
     CommandDecided,
     CommandSettled,
     CommandWanted,
     ProjectAdded,
+    ProjectRebased,
     ProjectRemoved,
 )
 from engine.rules.project import Project, begin, decide
@@ -80,3 +82,29 @@ def test_a_project_that_was_removed_may_come_back() -> None:
     with pytest.raises(Refused, match="no project shop"):
         decide(removed, ProjectRemoved())
     assert decide(removed, ADDED)[0].known
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_word_on_a_command_can_be_taken_back(allowed: bool) -> None:
+    project, _ = decide(known(), wanted("g-1", "a-1"))
+    project, _ = decide(project, CommandDecided(command=CHECK, allowed=not allowed))
+    changed = CommandChanged(command=CHECK, allowed=allowed, goals=("g-1",))
+    project, effects = decide(project, changed)
+    assert effects == (settled("g-1", allowed=allowed),)
+    assert decide(project, wanted("g-2", "a-2"))[1] == (settled("g-2", allowed=allowed),)
+    forgotten, effects = decide(project, CommandChanged(command=CHECK, allowed=None))
+    assert effects == ()
+    (asked,) = decide(forgotten, wanted("g-3", "a-3"))[1]
+    assert isinstance(asked, Tell)
+    assert isinstance(asked.event, Asked)
+
+
+def test_a_word_on_a_command_nobody_decided_is_refused() -> None:
+    with pytest.raises(Refused, match="not there any more"):
+        decide(known(), CommandChanged(command=CHECK, allowed=True))
+
+
+def test_new_goals_start_from_another_base() -> None:
+    assert decide(known(), ProjectRebased(base="develop"))[0].base == "develop"
+    with pytest.raises(Refused, match="no project web"):
+        decide(begin("web"), ProjectRebased(base="develop"))

@@ -1,0 +1,60 @@
+"""One project's settings panel: its base, its commands as decided (each can be taken back), its end.
+
+Part of settings.py. A project's name is too long for a button, so its mark stands in the panel's id.
+"""
+
+import msgspec
+
+from bot import text_settings
+from bot.panels import At, Then, mark, marked, verdict
+from bot.text import Words
+from engine.views import ProjectView
+
+WORDS = {"allow": True, "refuse": False, "forget": None}
+
+
+def panel_of(project: str) -> str:
+    """Return the id of a project's panel."""
+    return f"settings-p{mark(project)}"
+
+
+async def known(at: At) -> list[ProjectView]:
+    """Return all projects there are."""
+    found = await at.ask("projects")
+    return msgspec.convert(msgspec.to_builtins(found), list[ProjectView])
+
+
+class ProjectPanel:
+    """Panels `settings-p<mark of its name>`."""
+
+    async def words(self, at: At) -> Words:
+        view = await _read(at)
+        return text_settings.removing(view) if at.page == "remove" else text_settings.project(view)
+
+    async def press(self, at: At, verb: str, line: str) -> Then:
+        if verb == "remove":
+            return Then(page=verb)
+        if verb == "back":
+            return Then() if at.page else Then(panel="settings")
+        what, _, which = verb.partition("-")
+        if what not in ("remove", "base", *WORDS):
+            return Then()
+        if what == "base" and not line:
+            return Then(prompt=text_settings.BASE)
+        view = await _read(at)
+        if what == "remove":
+            await at.do("remove_project", name=view.name)
+            return Then(closed=text_settings.removed(view.name))
+        if what == "base":
+            return Then(said=verdict(await at.do("change_base", name=view.name, base=line)))
+        chosen = marked(which, map(text_settings.command_name, view.decided))
+        kind, _, text = chosen.partition("\0")
+        done = await at.do(
+            "change_command", name=view.name, kind=kind, text=text, allowed=WORDS[what]
+        )
+        return Then(said=verdict(done))
+
+
+async def _read(at: At) -> ProjectView:
+    views = {view.name: view for view in await known(at)}
+    return views[marked(at.about[1:], views)]
