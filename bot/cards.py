@@ -141,7 +141,8 @@ class Cards:
         shown = self._outbox.shown.get(card.id)
         if card.asks and (shown is None or shown.revision != card.revision):
             return Weight.DECISION
-        if isinstance(card, WorkerCard) and (shown is None or (shown.live and not card.buttons)):
+        acts = set(card.buttons) - text.READING
+        if isinstance(card, WorkerCard) and (shown is None or (shown.live and not acts)):
             return Weight.WORDS  # nobody's tap: it comes in turn with what is said
         if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
             return Weight.ANSWER  # new here, or just decided: the owner is looking at it

@@ -24,7 +24,7 @@ from bot import text
 from bot.entities import units
 from bot.gate import Allowed, Ignored, Stranger, admit
 from bot.outbox import BACK_OFF_S, Item, Outbox, Say, Weight, packed
-from engine.api import WentAway
+from engine.api import Missing, WentAway
 from engine.errors import Refused, Unavailable
 from stores.cards import CardStore, Entry
 from stores.sealing import seal
@@ -236,7 +236,7 @@ class Inbox:
                 tries += 1
                 log.warning("not handled update=%d why=%s", parts[0].update_id, error.sentence)
                 if tries == 3:
-                    await self._engine_away(parts[0].by.chat)
+                    await self._waits_for(parts[0].by.chat, error)
                 await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(tries, 4) - 1])
             else:
                 break
@@ -249,8 +249,13 @@ class Inbox:
         await self._store.handled(ids, self._wall(), queue, self._outbox.take_up)
         self._open -= len(parts)
 
-    async def _engine_away(self, chat: int) -> None:
-        if not self._engine_down:
+    async def _waits_for(self, chat: int, error: Unavailable) -> None:
+        """Say once what is away: the engine, or what it waits for itself."""
+        if isinstance(error, Missing):
+            what = error.sentence.rstrip(".")
+            sentence = f"{what}. What you sent is kept, and tried again by itself."
+            await self._outbox.say(chat, Weight.ANSWER, Say(words=text.said(sentence)))
+        elif not self._engine_down:
             self._engine_down = True
             words = text.said(
                 "The engine does not answer. What you sent is kept, and done once it is back."

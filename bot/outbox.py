@@ -80,6 +80,7 @@ class Say(Struct, frozen=True, tag=True, kw_only=True):
     revision  of the card or page that its buttons belong to
     speaker   whose words these are: those that wait are joined
     routine   tells nothing that the cards do not: left out once something newer was shown
+    instead   a name: the last message of that name is deleted once this one is there
     """
 
     words: Words
@@ -92,6 +93,7 @@ class Say(Struct, frozen=True, tag=True, kw_only=True):
     placeholder: str = ""
     speaker: str = ""
     routine: bool = False
+    instead: str = ""
 
 
 class Edit(Struct, frozen=True, tag=True, kw_only=True):
@@ -611,7 +613,8 @@ class Lane:
             told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
             case Done(message_id, thread):
-                await self._off(line, message_id, told, also=also)
+                queue = await self._in_its_place(item, message_id)
+                await self._off(line, message_id, told, queue, also=also)
                 await self._landed_in(item.goal, place, thread)
             case NoThread():
                 await self._lost_topic(item.goal)
@@ -654,6 +657,15 @@ class Lane:
                 await self._tell("Telegram refused to change a message of mine; the log says why.")
             case _:
                 self._wait(outcome)
+
+    async def _in_its_place(self, item: Say | File, message_id: int) -> list[Queued]:
+        """Let a message be the only one of its name: return the end of the one before it."""
+        if not isinstance(item, Say) or not item.instead:
+            return []
+        name = f"instead {self.chat} {item.instead}"
+        before = int(await self.outbox.store.fact(name) or 0)
+        await self.outbox.store.keep_fact(name, str(message_id))
+        return packed(self.chat, Weight.ANSWER, [Delete(message_id=before)]) if before else []
 
     def _joined(self, line: Line, item: Say) -> tuple[Say | None, list[int]]:
         """Return what its speaker has to say by now, as one message, and the other lines in it.

@@ -21,7 +21,7 @@ import telegram
 from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
-from bot import buttons, delivery, keys, text
+from bot import buttons, delivery, keys, text, text_live
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, one_line, units
@@ -31,8 +31,9 @@ from bot.panels import Engine, Panel, Panels, verdict
 from bot.settings import NAMES, Settings
 from bot.settings_project import panel_of
 from bot.text import Words
+from engine.api import Missing
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Board, Document, ProjectView, SessionCard
+from engine.views import NEEDS_TEXT, Board, Document, Peek, ProjectView, SessionCard
 from stores.cards import CardStore, Told
 from stores.sealing import seal
 
@@ -47,6 +48,7 @@ LATE_S = 3600
 BRIEF = 4
 SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
+LATE = "late taps"
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
 PANELS: tuple[Panel, ...] = (Settings(),)
@@ -131,25 +133,21 @@ class Requests:
             return Reply((self._prompt(prompt, goal),))
         if panel := self._panels.behind(pressed.card, pressed.verb):
             return await self._opened(query, panel, goal)
-        if pressed.verb in READS:
-            call = self._engine.call("document", card=pressed.card, what=pressed.verb)
-        else:
-            call = self._engine.call(
-                "tap",
-                cause=f"telegram:{one.update_id}",
-                card=pressed.card,
-                revision=pressed.revision,
-                verb=pressed.verb,
-                text="",
-            )
-        result = await self._in_time(query, call, lambda found: (verdict(found), False))
-        if pressed.verb in READS and not isinstance(result, Reply):
-            found = _as(result, Document)
-            return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
-        return result if isinstance(result, Reply) else Reply()
+        call = self._asked_by(pressed, f"telegram:{one.update_id}")
+        result = await self._in_time(query, call, lambda found: (verdict(found), False), pressed)
+        if isinstance(result, Reply) or pressed.verb not in READS:
+            return result if isinstance(result, Reply) else Reply()
+        if pressed.verb == "peek":
+            return Reply(_peeked(_as(result, Peek), pressed.card, goal))
+        found = _as(result, Document)
+        return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
 
     async def _in_time(
-        self, query: dict[str, Any], call: Awaitable[T], told: Callable[[T], tuple[str, bool]]
+        self,
+        query: dict[str, Any],
+        call: Awaitable[T],
+        told: Callable[[T], tuple[str, bool]],
+        pressed: Pressed | None = None,
     ) -> T | Reply:
         """Return what a call gives, once the tap is told its verdict; "Noted" if it takes long.
 
@@ -165,7 +163,17 @@ class Requests:
             if done:
                 self._answer(query, refusal.sentence, alert=True)
                 return Reply()
-            return Reply((self._said(refusal.sentence),))
+            return self._too_late(pressed, refusal.sentence)
+        except Missing as away:
+            if pressed and pressed.verb in READS:  # nobody waits for hours to be shown something
+                sentence = f"{away.sentence.rstrip('.')}. Press it again later."
+                if done:
+                    self._answer(query, sentence, alert=True)
+                    return Reply()
+                return Reply((self._said(sentence),))
+            if done:
+                self._answer(query, "Noted")
+            raise
         except Unavailable:
             if done:
                 self._answer(query, "Noted")
@@ -174,6 +182,33 @@ class Requests:
             sentence, alert = told(result)
             self._answer(query, sentence, alert=alert)
         return result
+
+    def _asked_by(self, pressed: Pressed, cause: str) -> Awaitable[Any]:
+        """Return the call a button stands for."""
+        if pressed.verb == "peek":
+            return self._engine.call("peek", card=pressed.card)
+        if pressed.verb in READS:
+            return self._engine.call("document", card=pressed.card, what=pressed.verb)
+        return self._engine.call(
+            "tap",
+            cause=cause,
+            card=pressed.card,
+            revision=pressed.revision,
+            verb=pressed.verb,
+            text="",
+        )
+
+    def _too_late(self, pressed: Pressed | None, sentence: str) -> Reply:
+        """A tap that was answered "Noted" came to nothing: its card tells why, or one message does.
+
+        Several such sentences that wait to be said are said together.
+        """
+        if pressed is None:
+            return Reply((self._said(sentence),))
+        card = self._cards.live.get(pressed.card)
+        if card is None or pressed.verb not in card.buttons or card.revision != pressed.revision:
+            return Reply()
+        return Reply((Say(words=text.said(sentence), goal=card.goal, speaker=LATE),))
 
     # ---- panels
 
@@ -592,6 +627,14 @@ class Requests:
 
     def _says(self, messages: Sequence[Words]) -> list[Item]:
         return [Say(words=words) for words in messages]
+
+
+def _peeked(view: Peek, card: str, goal: str) -> tuple[Item, ...]:
+    """Return what a Peek shows: the newest is the only one there is of a card, and silent."""
+    if view.words is not None:
+        return tuple(Say(words=words, goal=goal) for words in text.document(view.words))
+    words = Words(text_live.peek(view))
+    return (Say(words=words, goal=goal, card=card, instead=f"peek {card}"),)
 
 
 def _as(result: object, kind: type[T]) -> T:

@@ -42,6 +42,7 @@ from engine.views import (
     LeadSettings,
     Note,
     OwnerView,
+    Peek,
     PlanChoices,
     ProjectView,
     Row,
@@ -113,6 +114,10 @@ class ChangePlan(Arguments, frozen=True):
     what: str
     value: str = ""
     after: tuple[int, ...] = ()
+
+
+class OfCard(Arguments, frozen=True):
+    card: str
 
 
 class OfGoal(Arguments, frozen=True):
@@ -216,6 +221,7 @@ VERBS: Final[dict[str, Verb]] = {
     "document": Verb(DocumentOf, Document),
     "plan_choices": Verb(OfPlan, PlanChoices),
     "change_plan": Verb(ChangePlan, changes=True),
+    "peek": Verb(OfCard, Peek),
     "stop": Verb(OfGoal, changes=True),
     "resume": Verb(OfGoal, changes=True),
     "board": Verb(Nothing, Board),
@@ -282,6 +288,10 @@ class Answer(Struct, frozen=True, omit_defaults=True):
 
 class WentAway(Unavailable):
     """The engine ended with a request under way: by chance, or because of it."""
+
+
+class Missing(Unavailable):
+    """The engine is there and answered: something else, which it names, did not."""
 
 
 class Gone(Struct, frozen=True):
@@ -601,7 +611,8 @@ class Client:
         """Have the engine do one thing and return what it gives.
 
         raises   Refused with the engine's sentence. Unavailable when it is away or silent: whether
-                 it was done is then not known, and asking again with the same cause is safe
+                 it was done is then not known, and asking again with the same cause is safe. Missing
+                 when it answered that something else is away
         """
         known = VERBS.get(verb, Verb(Nothing))
         limit_s = max(self._timeout_s, known.patience_s)
@@ -613,7 +624,7 @@ class Client:
         if answer.refused:
             raise Refused(answer.refused)
         if answer.unavailable:
-            raise Unavailable(answer.unavailable)
+            raise Missing(answer.unavailable)
         return msgspec.json.decode(answer.ok, type=known.gives)
 
     async def changes(self, notes_after: int) -> AsyncIterator[Change]:

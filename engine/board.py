@@ -371,7 +371,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     buttons: list[str] = []
     if goal.live:
         if lead and lead.stage is session_state.Stage.RUNNING:
-            buttons.append("interrupt")
+            buttons += ["interrupt", "peek"]
         sessions = (goal.session, *(piece.session for piece in goal.at_work))
         past = any(_is_past_limit(_state(world, f"session/{s}", Session)) for s in sessions)
         resting = ["resume", "stop"] if past else ["stop"]
@@ -514,6 +514,8 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
     if goal.live and not goal.held:
         if session and session.stage is session_state.Stage.RUNNING and not session.stopping:
             buttons.append("interrupt")
+        if session and (session.stage is session_state.Stage.RUNNING or session.said):
+            buttons.append("peek")
         if piece.stage in (plan_rule.Stage.FAILED, plan_rule.Stage.PAUSED):
             buttons.append("retry")
         if piece.stage in plan_rule.OPEN:

@@ -18,6 +18,7 @@ from engine.loop import NOTES
 from engine.requests.accounts import Accounts
 from engine.requests.inside import Shown
 from engine.requests.machines import Machines
+from engine.requests.peeks import Peeks
 from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
@@ -36,7 +37,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Plans, Projects, Machines, Accounts, Settings):
+class Door(Taps, Peeks, Plans, Projects, Machines, Accounts, Settings):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

@@ -337,3 +337,17 @@ class Document(Struct, frozen=True):
     name: str
     text: str
     caption: str = ""
+
+
+class Peek(Struct, frozen=True, kw_only=True):
+    """What an agent does just now and did last; or, once it is over, its last words whole."""
+
+    who: str  # "The lead", "Worker 2 “Orders page”"
+    goal: str
+    running: bool = False
+    doing: str = ""  # the tool it uses now, foreign text
+    doing_s: float = 0.0
+    silent_s: float = 0.0  # since it last printed anything
+    lines: tuple[str, ...] = ()  # the last it said and did, oldest first; foreign text
+    missing: str = ""  # why there are none: a sentence of ours
+    words: Document | None = None

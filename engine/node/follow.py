@@ -157,6 +157,26 @@ def next_lines(path: str, offset: int) -> Read | None:
         os.close(handle)
 
 
+def last_lines(path: str, most: int) -> Read | None:
+    """Return the whole lines among the spool's last `most` bytes; None where there is no spool.
+
+    `end` is where they begin: at 0 there is nothing before them.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        start = max(0, os.fstat(handle).st_size - most)
+        data = os.pread(handle, most, start)
+    finally:
+        os.close(handle)
+    if start:
+        torn = data.find(b"\n") + 1
+        data, start = data[torn:], start + torn
+    return Read(_sound(data[: data.rfind(b"\n") + 1]), start)
+
+
 def _sound(data: bytes) -> bytes:
     """Return `data` with a note in place of each line that is none of ours."""
     if (

@@ -21,12 +21,13 @@ import sys
 import time
 from typing import Any, Callable
 
-from engine.node import fence, folder, zygote
+from engine.node import fence, folder, follow, zygote
 from engine.node.link import PROTOCOL, Refusal
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _KINDS = ("line", "desk", "end")
 _MAX_BLOB_PART = 4 * 1024 * 1024
+_MAX_TAIL = 4 * 1024 * 1024
 _ENDS_S = 5.0  # for a runner that was told to end its run now
 
 # Started so that nothing of the user's own Python set-up is loaded.
@@ -225,6 +226,17 @@ class Runs:
         except FileNotFoundError:
             raise Refusal(f"Run {run} has no blob {name}.") from None
         return {"data": base64.b64encode(data).decode("ascii"), "size": size}
+
+    def tail(self, run: str, length: int) -> Fields:
+        """Return the last lines of a run's spool, where they begin, and what time it is here."""
+        path = self.existing(run)
+        spool = os.path.join(path, "out.jsonl")
+        found = follow.last_lines(spool, max(1, min(length, _MAX_TAIL)))
+        if found is None and os.path.exists(f"{spool}.gz"):
+            raise Refusal(f"What run {run} printed was packed away: it is over for long.")
+        data, start = (found.data, found.end) if found else (b"", 0)
+        text = data.decode("utf-8", "replace")
+        return {"data": text, "start": start, "now": round(time.time(), 3), **self.state(run)}
 
     def remove(self, run: str) -> Fields:
         """Delete what is kept of a run that is over."""

@@ -140,6 +140,7 @@ class Node:
             "run.kill": Op(self._threaded(self._runs.kill), writes=True),
             "run.list": Op(self._list, writes=False),
             "run.blob": Op(self._runs.blob, writes=False),
+            "run.tail": Op(self._runs.tail, writes=False),
             "run.remove": Op(self._threaded(self._runs.remove), writes=True),
         }
 

@@ -249,7 +249,7 @@ class Taps(Goals):
         return result["verdict"]
 
     async def document(self, card: str, what: str) -> Document:
-        """A text too long for a card: "diff" of a review, "report" of a worker, "said"."""
+        """A text too long for a card: "diff" of a review."""
         shown = self._cards.get(card)
         match shown, what:
             case ReviewCard(), "diff":
@@ -260,9 +260,6 @@ class Taps(Goals):
                 return Document(
                     name=f"{goal.id}.diff", text=text or "No difference.", caption=stats
                 )
-            case WorkerCard(), _:
-                text = "\n\n".join(part for part in (shown.said, shown.report) if part)
-                return Document(name=f"{shown.id}.md", text=text or "Nothing said yet.")
             case _:
                 raise Refused(GONE)
 

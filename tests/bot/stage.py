@@ -24,6 +24,7 @@ from engine.views import (
     Document,
     Note,
     OwnerView,
+    Peek,
     PermissionCard,
     PlanCard,
     ProjectView,
@@ -52,6 +53,8 @@ class FakeDoor:
         self.away = False
         self.refuses = ""  # what a setting is refused with
         self.opens = ""  # the goal that the next ones are given as
+        self.missing = ""  # what is away of what is to be shown
+        self.peeks = 0
         self.slow: asyncio.Event | None = None
         self._opener = opener
         self._vault = vault
@@ -120,6 +123,15 @@ class FakeDoor:
 
     async def document(self, card: str, what: str) -> Document:
         return Document(name=f"{card}.{what}", text="+ a line\n" * 900, caption="The diff")
+
+    async def peek(self, card: str) -> Peek:
+        if self.missing:
+            raise Unavailable(self.missing)
+        self.peeks += 1
+        lines = tuple(f"line {n} of {self.peeks}" for n in range(20))
+        return Peek(
+            who="The lead", goal="g-1", running=True, doing="Bash: pytest", doing_s=130, lines=lines
+        )
 
     async def stop(self, goal: str, cause: str) -> object:
         return await self._once(cause, "stop", {"goal": goal}, {"verdict": "Stopped"})

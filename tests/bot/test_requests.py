@@ -292,3 +292,56 @@ async def test_a_quoted_part_goes_along_as_what_the_line_is_about(stage: Stage) 
     stage.phone.send("why nine?", reply_to=card.id, quote="9 files")
     ((_, args),) = await stage.asked()
     assert args["text"] == "> 9 files\n\nwhy nine?"
+
+
+async def test_peek_shows_the_newest_lines_silently_and_only_the_last_one_stays(
+    stage: Stage,
+) -> None:
+    stage.door.show(session(buttons=("interrupt", "peek", "stop")))
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Peek" in m.labels)
+    stage.phone.tap(card, "Peek")
+    first = await stage.phone.wait_for(lambda m: "line 19 of 1" in m.text)
+    assert first.silent
+    assert "Peek: The lead, at work\nBash: pytest · for 2 min\nline 0 of 1\n" in first.text
+    stage.phone.tap(card, "Peek")
+    second = await stage.phone.wait_for(lambda m: "line 19 of 2" in m.text)
+    await stage.until(lambda: stage.phone.message(first.id) is None)
+    assert stage.phone.message(second.id) is not None
+
+
+async def test_a_reply_to_a_peek_speaks_to_that_session(stage: Stage) -> None:
+    stage.door.show(session(buttons=("peek",)))
+    await stage.start_bot()
+    stage.phone.tap(await stage.phone.wait_for(lambda m: "Peek" in m.labels), "Peek")
+    shown = await stage.phone.wait_for(lambda m: "Peek:" in m.text)
+    stage.phone.reply(shown, "Faster")
+    assert await stage.asked() == [("hear", {"text": "Faster", "goal": "g-1", "card": "g-1"})]
+
+
+async def test_what_cannot_be_shown_says_what_is_away_and_is_not_tried_for_ever(
+    stage: Stage,
+) -> None:
+    stage.door.show(session(buttons=("peek",)))
+    stage.door.missing = "The repository's hub is busy"
+    await stage.start_bot()
+    tap = stage.phone.tap(await stage.phone.wait_for(lambda m: "Peek" in m.labels), "Peek")
+    await stage.answered_or_dead(tap)
+    assert tap.answer == "The repository's hub is busy. Press it again later."
+
+
+async def test_late_taps_that_came_to_nothing_are_told_by_their_card(stage: Stage) -> None:
+    """BR-16."""
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    stage.door.slow = asyncio.Event()
+    taps = [stage.phone.tap(card, "Allow") for _ in range(4)]
+    for tap in taps:
+        await stage.answered_or_dead(tap)
+    assert {tap.answer for tap in taps} == {"Noted"}
+    stage.door.slow.set()
+    await stage.phone.wait_for(lambda m: "allow by you" in m.text)
+    stage.phone.send("/help")
+    await stage.phone.wait_for(lambda m: "/new" in m.text)
+    assert len(stage.phone.messages()) == 3  # the card, the command and its answer

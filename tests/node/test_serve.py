@@ -369,6 +369,25 @@ async def test_large_messages_go_both_ways(open_node: Open, home: Path, run: str
     assert len(answer["ok"]["data"]) == 4_000_000
 
 
+async def test_the_end_of_a_spool_is_read_in_whole_lines(
+    open_node: Open, home: Path, run: str
+) -> None:
+    node = await open_node()
+    await node.hello(1)
+    await node.ask("run.start", spec=shell(run, "seq -f 'line %g' 5000"))
+    until(lambda: folder.ended(str(home / "runs" / run)))
+    answer = (await node.ask("run.tail", run=run, length=4000))["ok"]
+    entries = [json.loads(line) for line in answer["data"].splitlines()]
+    said = [entry["d"] for entry in entries if entry["k"] == "out"]
+    assert said == [f"line {n}" for n in range(5001 - len(said), 5001)]
+    assert len(said) > 20
+    assert answer["start"] > 0
+    assert answer["now"] >= entries[-1]["t"]
+    whole = (await node.ask("run.tail", run=run, length=4_000_000))["ok"]
+    assert whole["start"] == 0
+    assert whole["data"].count("\n") > 5000
+
+
 @pytest.mark.parametrize(
     ("op", "arguments", "words"),
     [
@@ -380,6 +399,7 @@ async def test_large_messages_go_both_ways(open_node: Open, home: Path, run: str
         ("run.follow", {"run": "r-none", "offset": 0, "follow": 1}, "no run r-none"),
         ("run.input", {"run": "r-none", "key": "1", "kind": "line", "data": ""}, "no run r-none"),
         ("run.blob", {"run": "r-none", "name": "1", "offset": 0, "length": 9}, "no run r-none"),
+        ("run.tail", {"run": "r-none", "length": 9}, "no run r-none"),
         ("hello", {"protocol": 99}, "protocol"),
     ],
 )

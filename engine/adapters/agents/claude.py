@@ -30,6 +30,7 @@ from engine.adapters.agents.driver import (
     Retrying,
     Said,
     Tool,
+    ToolDone,
     TurnSpec,
     Unknown,
 )
@@ -39,6 +40,7 @@ from engine.rules.words import Question
 _Json = dict[str, Any]
 
 _BRIEF = 160  # characters of a one-line brief
+_ERROR = 600  # characters kept of what a tool said went wrong
 _STARTS = 8  # how often to look for JSON behind text that is none
 
 # Lines that tell nothing a card, a rule or a reader of the transcript needs.
@@ -49,7 +51,6 @@ _QUIET: Final = frozenset(
         "stream_event",
         "tool_progress",
         "tool_use_summary",
-        "user",
         "system/compact_boundary",
         "system/hook_progress",
         "system/hook_response",
@@ -320,6 +321,22 @@ def _block(block: _Json, memory: Memory, by_subagent: bool) -> tuple[Meaning, ..
             return (Unknown(f"assistant/{other}"),)
 
 
+def _user(line: _Json, _: Memory) -> tuple[Meaning, ...]:
+    """Return how the agent's tools went; what a subagent did is its own."""
+    content = _list(_dict(line.get("message")).get("content"))
+    results = [one for one in map(_dict, content) if one.get("type") == "tool_result"]
+    if line.get("parent_tool_use_id"):
+        return ()
+    return tuple(ToolDone(_failure(one) if one.get("is_error") is True else "") for one in results)
+
+
+def _failure(result: _Json) -> str:
+    content = result.get("content")
+    blocks = [_str(_dict(one).get("text")) for one in _list(content)]
+    words = content if isinstance(content, str) else "\n".join(blocks)
+    return words.strip()[:_ERROR] or "it failed without a word"
+
+
 def _control_request(line: _Json, _: Memory) -> tuple[Meaning, ...]:
     request = _dict(line.get("request"))
     if request.get("subtype") != "can_use_tool":
@@ -456,6 +473,7 @@ _READERS: Final[dict[str, Callable[[_Json, Memory], tuple[Meaning, ...]]]] = {
     "system/init": _init,
     "system/model_fallback": _model_fallback,
     "system/permission_denied": _permission_denied,
+    "user": _user,
 }
 
 

@@ -127,6 +127,12 @@ class Tool(Struct, frozen=True, tag=True):
     brief: str
 
 
+class ToolDone(Struct, frozen=True, tag=True):
+    """The tool it used has given its result; `error` is what went wrong, "" if nothing did."""
+
+    error: str = ""
+
+
 class Limit(Struct, frozen=True, tag=True):
     """Where one of the account's windows stands. What is not said is None or "": merge, don't wipe."""
 
@@ -167,7 +173,17 @@ class Unknown(Struct, frozen=True, tag=True):
 
 
 Meaning: TypeAlias = (
-    Began | Asked | AskWithdrawn | Said | Tool | Limit | Retrying | Busy | Ended | Unknown
+    Began
+    | Asked
+    | AskWithdrawn
+    | Said
+    | Tool
+    | ToolDone
+    | Limit
+    | Retrying
+    | Busy
+    | Ended
+    | Unknown
 )
 
 

@@ -1,0 +1,49 @@
+"""Words about work that goes on: what an agent does just now, who works at what, a topic's title.
+
+Part of text.py's wording; pure, and knows nothing of it. What an agent printed stands in a code block
+with nothing hidden in it, the newest kept where not all fits.
+"""
+
+from __future__ import annotations
+
+from bot.entities import Builder, Rich, one_line, units, visible
+from engine.views import Peek
+
+HEADING = 60
+PEEK_ROOM = 3200  # units of the block; all around it stays below 3,500
+
+
+def peek(view: Peek) -> Rich:
+    """Return what an agent does now and did last."""
+    who = f"Peek: {one_line(view.who, 2 * HEADING)}"
+    if view.missing:
+        return Builder().line(who, "italic").add(one_line(view.missing, 400)).done()
+    at_work = "at work" if view.running else "at rest; this is how its last turn went"
+    sheet = Builder().line(f"{who}, {at_work}", "italic")
+    if view.running:
+        now = f"{one_line(view.doing, 160)} · for {span(view.doing_s)}" if view.doing else "thinks"
+        silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
+        sheet.line(" · ".join(part for part in (now, silent) if part))
+    block = _newest([visible(line) for line in view.lines], PEEK_ROOM)
+    if block:
+        sheet.add(block, "pre")
+    else:
+        sheet.add("It has said and done nothing yet.")
+    return sheet.done()
+
+
+def _newest(lines: list[str], room: int) -> str:
+    kept: list[str] = []
+    for line in reversed(lines):
+        if units("\n".join([line, *kept])) > room:
+            break
+        kept.insert(0, line)
+    return "\n".join(kept)
+
+
+def span(seconds: float) -> str:
+    """Return a time as said in passing."""
+    if seconds < 90:
+        return f"{max(seconds, 0):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,110 @@
+"""The end of a run's spool as a person reads it: what the agent said and did last, a line each.
+
+    spool (on its machine) ── run.tail ──> lines ── a driver ──> meanings ──> Seen
+
+Read afresh from the machine each time and kept nowhere, so that it is the same before and after a
+restart of ours. Neighbours: runs.py follows the same spool for the rules; engine/requests/peeks.py asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from engine.adapters.agents import driver as lines
+from engine.adapters.agents.driver import Driver, Meaning, Memory
+from engine.adapters.machines import Machine
+from engine.codec import whole
+
+SHOWN = 20  # lines
+LONGEST = 300  # characters of one
+FAILURE_LINES = 3  # of what a tool said went wrong
+LENGTHS = (256 * 1024, 4 * 1024 * 1024)  # bytes read: a tool's long output may fill the first
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """What a spool's end tells; times are of the machine's own clock."""
+
+    lines: tuple[str, ...] = ()
+    doing: str = ""  # the tool in use
+    since: float = 0.0
+    last_at: float = 0.0  # of the newest entry
+    now: float = 0.0
+
+
+async def read(machine: Machine, driver: Driver, run: str) -> Seen:
+    """Fetch and read the end of a run's spool; raises NodeRefused or Unavailable."""
+    found = Seen()
+    for length in LENGTHS:
+        answer = await machine.call("run.tail", run=run, length=length)
+        found = replace(seen(driver, str(answer["data"])), now=float(answer["now"]))
+        if len(found.lines) >= SHOWN or not answer["start"]:
+            break
+    return found
+
+
+def seen(driver: Driver, data: str) -> Seen:
+    """Return what the end of a spool tells; what is no line of ours is passed over."""
+    memory, shown = Memory(), deque[str](maxlen=SHOWN)
+    doing, since, last_at = "", 0.0, 0.0
+    for raw in data.split("\n"):
+        entry = _entry(raw)
+        if entry is None:
+            continue
+        last_at = float(entry.get("t") or last_at)
+        if entry.get("k") != "out":
+            continue
+        if "blob" in entry:
+            shown.append("… a line too long to show")
+            continue
+        for meaning in _read(driver, str(entry.get("d")), memory):
+            shown.extend(_shown(meaning))
+            match meaning:
+                case lines.Tool(brief=brief):
+                    doing, since = whole(brief), last_at
+                case lines.ToolDone() | lines.Ended():
+                    doing, since = "", 0.0
+    return Seen(lines=tuple(shown), doing=doing, since=since, last_at=last_at)
+
+
+def _read(driver: Driver, text: str, memory: Memory) -> tuple[Meaning, ...]:
+    try:
+        return driver.read(text, memory)
+    except RecursionError:  # brackets within brackets, by the hundred
+        return ()
+
+
+def _shown(meaning: Meaning) -> list[str]:
+    match meaning:
+        case lines.Said(text=text):
+            return [_cut(line) for line in text.split("\n") if line.strip()]
+        case lines.Tool(brief=brief):
+            return [_cut(f"▸ {brief}")]
+        case lines.ToolDone(error=error) if error:
+            first = [line for line in error.split("\n") if line.strip()][:FAILURE_LINES]
+            return [_cut(f"✗ {line}") for line in first]
+        case lines.Asked(title=title):
+            return [_cut(f"asks: {title}")]
+        case lines.Retrying(reason=reason, attempt=attempt):
+            return [_cut(f"… waits for its model ({reason}), try {attempt}")]
+        case lines.Ended(error=error) if error:
+            return [_cut(f"✗ {error}")]
+        case _:
+            return []
+
+
+def _cut(line: str) -> str:
+    line = whole(line).rstrip()
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _entry(raw: str) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
