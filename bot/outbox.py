@@ -606,6 +606,7 @@ class Lane:
         place = await self._place(item.goal, now)
         if place is None:
             return
+        before = await self._before(item)
         self.pace.spent(now)
         outcome = await self._sent(line, item, place)
         told = Told(item.goal, item.card, None)
@@ -613,8 +614,9 @@ class Lane:
             told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
             case Done(message_id, thread):
-                queue = await self._in_its_place(item, message_id)
-                await self._off(line, message_id, told, queue, also=also)
+                await self._off(line, message_id, told, before, also=also)
+                if isinstance(item, Say) and item.instead:
+                    await self.outbox.store.keep_fact(self._name(item), str(message_id))
                 await self._landed_in(item.goal, place, thread)
             case NoThread():
                 await self._lost_topic(item.goal)
@@ -658,14 +660,15 @@ class Lane:
             case _:
                 self._wait(outcome)
 
-    async def _in_its_place(self, item: Say | File, message_id: int) -> list[Queued]:
-        """Let a message be the only one of its name: return the end of the one before it."""
+    async def _before(self, item: Say | File) -> list[Queued]:
+        """Return the end of the message that this one stands in for."""
         if not isinstance(item, Say) or not item.instead:
             return []
-        name = f"instead {self.chat} {item.instead}"
-        before = int(await self.outbox.store.fact(name) or 0)
-        await self.outbox.store.keep_fact(name, str(message_id))
-        return packed(self.chat, Weight.ANSWER, [Delete(message_id=before)]) if before else []
+        known = int(await self.outbox.store.fact(self._name(item)) or 0)
+        return packed(self.chat, Weight.ANSWER, [Delete(message_id=known)]) if known else []
+
+    def _name(self, item: Say) -> str:
+        return f"instead {self.chat} {item.instead}"
 
     def _joined(self, line: Line, item: Say) -> tuple[Say | None, list[int]]:
         """Return what its speaker has to say by now, as one message, and the other lines in it.
