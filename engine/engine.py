@@ -32,7 +32,8 @@ from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
 from engine.errors import Unavailable
-from engine.loop import EngineLock, Loop, Rule
+from engine.lock import EngineLock
+from engine.loop import Loop, Rule
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention

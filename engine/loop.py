@@ -5,7 +5,8 @@
      └───────────────────────────────────────────────────────────────────────────────────────┘
 
 What comes of an effect goes in together with the effect's own end, so a result counts once or the
-effect is performed again under the same id. Opening is recovering: what is owed is performed.
+effect is performed again under the same id. What is posted while something is stored waits, and is then
+decided in its order and stored as one. Opening is recovering: what is owed is performed.
 
 Each stream has two lanes. What it says (`Tell`, `Say`) goes out in order and at once; what it does
 goes out in order behind it, one at a time, and an effect the outside did not answer holds back those
@@ -20,17 +21,15 @@ Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import heapq
 import logging
-import os
 import random
 import time
 from bisect import insort
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -40,12 +39,13 @@ from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
 from stores import database
-from stores.ledger import BrokenStream, Ledger, Owed, Step
+from stores.ledger import BrokenStream, Entry, Ids, Ledger, Owed, Step
 
 log = logging.getLogger(__name__)
 
 MAX_EVENT_DEATHS: Final = 2
 MAX_EFFECT_DEATHS: Final = 5
+MAX_TOGETHER: Final = 64  # posts that share a commit
 # A wall clock may jump (sleep, a corrected time), the loop's own timer does not notice.
 LOOK_AGAIN_S: Final = 30.0
 # The longest a machine that is back goes without what is owed to it.
@@ -117,6 +117,27 @@ class _Lane:
     busy: bool = False
 
 
+@dataclass(eq=False, slots=True)
+class _Posted:
+    """Events that are stored as one, with how far a run was read or the effect they came of."""
+
+    items: Sequence[tuple[str, AnyEvent, str]]
+    position: tuple[str, int] | None = None
+    done: _Debt | None = None
+    decided: list[tuple[Step, tuple[AnyEffect, ...]]] = field(default_factory=list)
+    is_new: bool = True
+    no: Refused | StreamBroken | None = None
+
+    @property
+    def kinds(self) -> str:
+        return " ".join(f"{type(event).__name__} {stream}" for stream, event, _ in self.items)
+
+    def entry(self, now: float) -> Entry:
+        """Return what the ledger is to store."""
+        done = None if self.done is None else (self.done.id, now)
+        return Entry([step for step, _ in self.decided], done, self.position)
+
+
 class Loop:
     """Posts events and performs effects over one ledger.
 
@@ -145,6 +166,7 @@ class Loop:
             prefix: Codec(rule.state_type) for prefix, rule in rules.items()
         }
         self._turn = asyncio.Lock()
+        self._posted: dict[_Posted, None] = {}  # what waits to be stored, oldest first
         self._fallen = False
         self._states: dict[str, Any] = {}
         self._broken: dict[str, BrokenStream] = {}
@@ -226,8 +248,7 @@ class Loop:
         would have the others forgotten by a death in between.
         """
         try:
-            async with self._turn:
-                return await self._store(items, position=position)
+            return await self._store(_Posted(items, position))
         except Refused:
             # Said yes to before, a repeat must not hear no.
             if not await self._ledger.knows(items[0][2]):
@@ -238,45 +259,87 @@ class Loop:
         finally:
             self._tell_waiters()
 
-    async def _store(
-        self,
-        items: Sequence[tuple[str, AnyEvent, str]],
-        *,
-        position: tuple[str, int] | None = None,
-        done: _Debt | None = None,
-    ) -> bool:
-        """Decide each of `items` and store all as one, with the end of the effect they came of."""
+    async def _store(self, posted: _Posted) -> bool:
+        """Have it decided and stored, with all that came up meanwhile; return whether it was new.
+
+        A commit costs the same for one as for many. Whoever has the turn stores what all the others
+        wait for, who then find theirs done.
+        """
+        self._posted[posted] = None
+        try:
+            async with self._turn:
+                while posted in self._posted:
+                    await self._store_together(list(self._posted)[:MAX_TOGETHER])
+        finally:
+            self._posted.pop(posted, None)
+        if posted.no is not None:
+            raise posted.no
+        return posted.is_new
+
+    async def _store_together(self, all_posted: Sequence[_Posted]) -> None:
+        if await self._commit(all_posted):
+            return
+        for posted in all_posted:
+            if posted in self._posted:  # nobody has given up waiting for it
+                await self._commit([posted])
+
+    async def _commit(self, all_posted: Sequence[_Posted]) -> bool:
+        """Decide each and store all as one; False: one is known, and several do not go together."""
         now = self._clock()
-        standing: dict[str, Any] = {}
-        decided = [self._decide(*item, now, standing, refusable=done is None) for item in items]
+        decided, standing = self._decide_all(all_posted, now)
+        if not decided:
+            return True
 
-        def stored(ids: list[list[int]]) -> None:
-            self._states |= standing
-            for (stream, _, _), (_, effects), effect_ids in zip(items, decided, ids, strict=True):
-                for effect, effect_id in zip(effects, effect_ids, strict=True):
-                    self._admit(_Debt(effect_id, stream, effect, effect.due_at))
-            for stream in dict.fromkeys(stream for stream, _, _ in items):
-                self._changed(stream)
+        def stored(ids: list[Ids]) -> None:
+            for posted, new in zip(decided, ids, strict=True):
+                posted.is_new = new is not None
+                self._posted.pop(posted, None)
+                if new is not None:
+                    self._owe(posted, new)
+            if None not in ids:
+                self._states |= standing
+                streams = [step.stream for posted in decided for step, _ in posted.decided]
+                for stream in dict.fromkeys(streams):
+                    self._changed(stream)
 
-        kinds = " ".join(f"{type(event).__name__} {stream}" for stream, event, _ in items)
         ids = await self._ledger.commit(
-            [step for step, _ in decided],
-            done=None if done is None else (done.id, now),
-            position=position,
-            what=f"commit {kinds}",
+            [posted.entry(now) for posted in decided],
+            what=f"commit {' '.join(posted.kinds for posted in decided)}",
             then=stored,
         )
         return ids is not None
 
+    def _decide_all(
+        self, all_posted: Sequence[_Posted], now: float
+    ) -> tuple[list[_Posted], dict[str, Any]]:
+        """Return those that were not refused, and where their streams stand after them."""
+        decided: list[_Posted] = []
+        standing: dict[str, Any] = {}
+        for posted in all_posted:
+            own: ChainMap[str, Any] = ChainMap({}, standing, self._states)
+            try:
+                posted.decided = [self._decide(posted, *item, now, own) for item in posted.items]
+            except (Refused, StreamBroken) as no:
+                posted.no = no
+                self._posted.pop(posted, None)
+            else:
+                standing |= own.maps[0]
+                decided.append(posted)
+        return decided, standing
+
+    def _owe(self, posted: _Posted, ids: list[list[int]]) -> None:
+        for (step, effects), effect_ids in zip(posted.decided, ids, strict=True):
+            for effect, effect_id in zip(effects, effect_ids, strict=True):
+                self._admit(_Debt(effect_id, step.stream, effect, effect.due_at))
+
     def _decide(
         self,
+        posted: _Posted,
         stream: str,
         event: AnyEvent,
         cause: str,
         now: float,
-        standing: dict[str, Any],
-        *,
-        refusable: bool,
+        standing: MutableMapping[str, Any],
     ) -> tuple[Step, tuple[AnyEffect, ...]]:
         if self._fallen:
             raise Broken("an event could not be decided; the engine is on its way down")
@@ -290,7 +353,7 @@ class Loop:
         if aside is not None:
             return step, ()
 
-        before = standing.get(stream, self._states.get(stream))
+        before = standing.get(stream)
         self._ledger.begin_try(stream, cause)
         try:
             rule = self._rule(stream)
@@ -301,7 +364,7 @@ class Loop:
             body = self._codec(stream).dump(after)
         except Refused as no:
             self._ledger.end_try()
-            if refusable:
+            if posted.done is None:
                 raise
             # From a stream, not from the owner: nobody is there to hear it.
             log.warning("refused stream=%s cause=%s: %s", stream, cause, no.sentence)
@@ -310,7 +373,7 @@ class Loop:
             self._fallen = True  # the try stays noted, so that the next start counts this death
             raise
         self._ledger.end_try()
-        if after is before and stream in self._states:
+        if after is before and stream in standing:
             return replace(step, effects=bodies), effects
         standing[stream] = after
         return replace(step, state=body, effects=bodies), effects
@@ -422,7 +485,7 @@ class Loop:
 
     def _is_quiet(self) -> bool:
         due = self._later and self._later[0][0] <= self._clock()
-        at_work = self._performing or self._startable or self._turn.locked()
+        at_work = self._performing or self._startable or self._turn.locked() or self._posted
         return not (due or at_work or self._nudge.is_set())
 
     def _tell_waiters(self) -> None:
@@ -536,14 +599,11 @@ class Loop:
     async def _results(
         self, debt: _Debt, events: Sequence[tuple[str, AnyEvent]], cause: str = ""
     ) -> None:
-        async with self._turn:
-            await self._store(
-                [
-                    (stream, event, cause or f"effect:{debt.id}.{i}")
-                    for i, (stream, event) in enumerate(events)
-                ],
-                done=debt,
-            )
+        items = [
+            (stream, event, cause or f"effect:{debt.id}.{i}")
+            for i, (stream, event) in enumerate(events)
+        ]
+        await self._store(_Posted(items, done=debt))
 
     async def _note(self, debt: _Debt, said: Say) -> None:
         await self._ledger.note(
@@ -598,34 +658,6 @@ class Loop:
 
     def _codec(self, stream: str) -> Codec[Any]:
         return self._codecs[self._rule(stream).prefix]
-
-
-class EngineLock:
-    """The kernel's lock on a home: one engine at a time, whatever pids say."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._handle = -1
-
-    def __enter__(self) -> Self:
-        """Take the lock. Raises Refused when another engine holds it."""
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            pid = os.pread(handle, 32, 0).decode("ascii", "replace").strip() or "unknown"
-            os.close(handle)
-            raise Refused(
-                f"Another engine (process {pid}) already runs on this home. Stop it first."
-            ) from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        self._handle = handle
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # The file stays: taking it away would let two engines lock two files of one name.
-        os.close(self._handle)
 
 
 def _name(stream: str) -> str:

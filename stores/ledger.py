@@ -36,6 +36,22 @@ class Step:
     effects: tuple[tuple[bytes, float], ...] = ()  # body, due_at
 
 
+Ids = list[list[int]] | None  # of the effects of each step; None: it was stored before
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Steps that belong together: all are stored or none is.
+
+    done        an effect that is done by this, and when
+    position    a run, and how far it has been read with this
+    """
+
+    steps: Sequence[Step]
+    done: tuple[int, float] | None = None
+    position: tuple[str, int] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Owed:
     """An effect not done yet. `deaths`: tries begun since the last answer and never ended."""
@@ -134,39 +150,39 @@ class Ledger:
 
     async def commit(
         self,
-        steps: Sequence[Step],
+        entries: Sequence[Entry],
         *,
-        done: tuple[int, float] | None = None,
-        position: tuple[str, int] | None = None,
         what: str = "commit",
-        then: Callable[[list[list[int]]], None] | None = None,
-    ) -> list[list[int]] | None:
-        """Store the steps as one; return the ids of each step's effects.
+        then: Callable[[list[Ids]], None] | None = None,
+    ) -> list[Ids] | None:
+        """Store the entries as one; return for each of them the ids of its steps' effects.
 
-        done        an effect that is done by this, and when
-        position    how far a run has been read, moved in the same commit
-        then        called with the ids once all is stored, even if the caller was cancelled
-        returns     None: the first cause is known, so all was stored before. The effect is done and
-                    the position is moved all the same
+        An entry whose first cause is known was stored before, and None stands for its ids: its effect
+        is done and its position is moved all the same. Among several entries it has all of them left
+        unstored, and None is returned: what stands beside it may rest on what it was taken to change.
+
+        then   called with the ids once all is stored, even if the caller was cancelled
         """
-        died = [step.cause for step in steps if step.cause in self._deaths]
+        causes = [step.cause for entry in entries for step in entry.steps]
+        died = [cause for cause in causes if cause in self._deaths]
 
-        def work(connection: sqlite3.Connection) -> list[list[int]] | None:
-            known = bool(steps) and _knows(connection, steps[0].cause)
-            ids = None if known else [_take_in(connection, step) for step in steps]
-            if done is not None:
-                _finish(connection, *done)
-            if position is not None:
-                _move(connection, *position)
+        def work(connection: sqlite3.Connection) -> list[Ids] | None:
+            if len(entries) > 1 and (
+                len(set(causes)) < len(causes) or any(_is_known(connection, e) for e in entries)
+            ):
+                return None
+            ids = [_store(connection, entry) for entry in entries]
             for cause in died:
                 connection.execute("DELETE FROM tries WHERE cause = ?", (cause,))
             return ids
 
-        def stored(ids: list[list[int]] | None) -> None:
+        def stored(ids: list[Ids] | None) -> None:
+            if ids is None:
+                return
             for cause in died:
                 self._deaths.pop(cause, None)
                 self._streams.pop(cause, None)
-            if then is not None and ids is not None:
+            if then is not None:
                 then(ids)
 
         return await self._file.write(work, what=what, then=stored)
@@ -330,6 +346,20 @@ def _knows(connection: sqlite3.Connection, cause: str) -> bool:
     return (
         connection.execute("SELECT 1 FROM events WHERE cause = ?", (cause,)).fetchone() is not None
     )
+
+
+def _is_known(connection: sqlite3.Connection, entry: Entry) -> bool:
+    return bool(entry.steps) and _knows(connection, entry.steps[0].cause)
+
+
+def _store(connection: sqlite3.Connection, entry: Entry) -> Ids:
+    known = _is_known(connection, entry)
+    ids = None if known else [_take_in(connection, step) for step in entry.steps]
+    if entry.done is not None:
+        _finish(connection, *entry.done)
+    if entry.position is not None:
+        _move(connection, *entry.position)
+    return ids
 
 
 def _take_in(connection: sqlite3.Connection, step: Step) -> list[int]:

@@ -31,7 +31,7 @@ from engine.codec import Codec
 from engine.door import Door
 from engine.engine import RULES, Engine
 from engine.errors import Refused
-from engine.loop import EngineLock
+from engine.lock import EngineLock
 from engine.node import folder as run_folder
 from engine.paths import Home
 from engine.rules import ask, goal_state, plan, session_state, ship

@@ -15,7 +15,7 @@ import pytest
 
 from engine.cli import main
 from engine.config import Config, load
-from engine.loop import EngineLock
+from engine.lock import EngineLock
 from engine.paths import Home
 
 TOKEN = "123456789:AAH-a_good_one"

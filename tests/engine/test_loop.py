@@ -18,11 +18,11 @@ import pytest
 
 from engine.codec import Codec
 from engine.errors import AccountResting, Broken, Refused, Unavailable, Unreachable
+from engine.lock import EngineLock
 from engine.loop import (
     MAX_EFFECT_DEATHS,
     NOTES,
     REACH_AGAIN_S,
-    EngineLock,
     Rule,
     StreamBroken,
 )
@@ -44,7 +44,7 @@ from engine.rules.events import (
 )
 from engine.rules.retry import MAX_TRIES
 from stores.database import Database
-from tests.crash import play_until_death, walk
+from tests.crash import boundaries, play_until_death, walk
 from tests.engine.toy import (
     PIECES,
     RULES,
@@ -168,6 +168,62 @@ async def test_what_one_line_tells_is_stored_as_one_with_its_position(world: Wor
         assert e.loop.state("goal/g-2").heard == ("three",)
         assert e.loop.state("goal/g-3") is None
         assert await e.ledger.positions() == {"r-1": 90}
+
+
+RUNS = tuple(f"r-{number}" for number in range(20))
+
+
+async def say_all(e: Engine) -> list[bool]:
+    """Post a line of each run at once, with where it was read to."""
+    return await asyncio.gather(
+        *(
+            e.loop.post("goal/g-1", RetryDue(piece=run), f"run:{run}:1", position=(run, 7))
+            for run in RUNS
+        )
+    )
+
+
+async def test_what_comes_while_one_is_stored_is_stored_as_one(world: World) -> None:
+    with boundaries() as passed:
+        async with engine(world, running=False) as e:
+            assert await say_all(e) == [True] * len(RUNS)
+            assert e.loop.state("goal/g-1").heard == RUNS
+    assert sum(name.startswith("before commit") for name in passed.names) == 2
+    async with engine(world, running=False) as e:
+        assert e.loop.state("goal/g-1").heard == RUNS
+        assert await e.ledger.positions() == dict.fromkeys(RUNS, 7)
+
+
+async def test_one_of_many_that_is_refused_or_known_is_so_alone(world: World) -> None:
+    async with engine(world, running=False) as e:
+        await e.loop.post("goal/g-1", RetryDue(piece="old"), "run:r-3:1")
+        said, (stopped,) = await asyncio.gather(
+            say_all(e),
+            asyncio.gather(e.loop.post("goal/g-1", GoalStopped(), "no"), return_exceptions=True),
+        )
+        assert said == [run != "r-3" for run in RUNS]
+        assert isinstance(stopped, Refused)
+        assert e.loop.state("goal/g-1").heard == ("old", *(run for run in RUNS if run != "r-3"))
+        assert await e.ledger.positions() == dict.fromkeys(RUNS, 7)
+
+
+async def test_what_is_stored_together_dies_together(tmp_path: Path) -> None:
+    """BR-37: a line counts once, wherever the engine died while it was stored among others."""
+
+    async def play(world: World) -> None:
+        async with engine(world, running=False) as e:
+            stored = len(e.loop.state("goal/g-1").heard) if e.loop.state("goal/g-1") else 0
+            assert len(await e.ledger.positions()) == stored
+            await say_all(e)
+
+    def judge(world: World) -> None:
+        with closing(sqlite3.connect(world.ledger)) as file:
+            (body,) = file.execute("SELECT body FROM states").fetchone()
+            assert sorted(Codec[Goal](Goal).load(body).heard) == sorted(RUNS)
+            assert file.execute("SELECT count(*) FROM events").fetchone() == (len(RUNS),)
+
+    worlds = (World(tmp_path / str(n)) for n in itertools.count())
+    await walk(lambda: next(worlds), play, judge)
 
 
 async def test_watchers_hear_of_each_commit_and_each_note(world: World) -> None:
@@ -798,7 +854,7 @@ async def test_a_full_disk_ends_the_engine_and_loses_nothing_it_had_said_yes_to(
 
 HOLD = """
 import pathlib, sys
-from engine.loop import EngineLock
+from engine.lock import EngineLock
 with EngineLock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -12,7 +12,7 @@ import pytest
 from bot import alarm
 from bot.emulator import Emulator
 from engine.config import Config
-from engine.loop import EngineLock
+from engine.lock import EngineLock
 from engine.paths import Home
 from engine.setup import write
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stores.database import Database
-from stores.ledger import BrokenStream, Ledger, Owed, Step
+from stores.ledger import BrokenStream, Entry, Ids, Ledger, Owed, Step
 
 
 @pytest.fixture
@@ -24,8 +24,20 @@ def step(
     return Step(stream, cause, at, b"e", state, tuple((body, 0.0) for body in effects))
 
 
+async def commit(
+    ledger: Ledger,
+    *steps: Step,
+    done: tuple[int, float] | None = None,
+    position: tuple[str, int] | None = None,
+) -> Ids:
+    """Store one entry; return its ids."""
+    found = await ledger.commit([Entry(steps, done, position)])
+    assert found is not None
+    return found[0]
+
+
 async def test_an_event_its_state_and_its_effects_go_in_together(ledger: Ledger) -> None:
-    assert await ledger.commit([step("a", "goal/g-1", b"s1", b"x", b"y")]) == [[1, 2]]
+    assert await commit(ledger, step("a", "goal/g-1", b"s1", b"x", b"y")) == [[1, 2]]
     assert await ledger.states() == {"goal/g-1": b"s1"}
     assert await ledger.owed() == [
         Owed(1, "goal/g-1", b"x", 0.0, 0, 0),
@@ -34,39 +46,50 @@ async def test_an_event_its_state_and_its_effects_go_in_together(ledger: Ledger)
 
 
 async def test_a_known_cause_changes_nothing_but_moves_the_position(ledger: Ledger) -> None:
-    await ledger.commit([step("a", "goal/g-1", b"s1", b"x")])
-    assert await ledger.commit([step("a", "goal/g-1", b"s2", b"y")], position=("r-1", 9)) is None
+    await commit(ledger, step("a", "goal/g-1", b"s1", b"x"))
+    assert await commit(ledger, step("a", "goal/g-1", b"s2", b"y"), position=("r-1", 9)) is None
     assert await ledger.states() == {"goal/g-1": b"s1"}
     assert len(await ledger.owed()) == 1
     assert await ledger.positions() == {"r-1": 9}
 
 
 async def test_steps_go_in_all_or_none(ledger: Ledger) -> None:
-    await ledger.commit([step("b")])
+    await commit(ledger, step("b"))
     with pytest.raises(sqlite3.IntegrityError):
-        await ledger.commit([step("a", "goal/g-2", b"s", b"x"), step("b")])
+        await commit(ledger, step("a", "goal/g-2", b"s", b"x"), step("b"))
     assert not await ledger.knows("a")
     assert list(await ledger.states()) == ["goal/g-1"]
     assert await ledger.owed() == []
 
 
+async def test_one_that_is_known_has_all_beside_it_wait(ledger: Ledger) -> None:
+    await commit(ledger, step("a"))
+    new = Entry([step("b", "goal/g-2")], position=("r-1", 9))
+    assert await ledger.commit([new, Entry([step("a")], position=("r-2", 9))]) is None
+    assert await ledger.commit([new, new]) is None
+    assert set(await ledger.states()) == {"goal/g-1"}
+    assert await ledger.positions() == {}
+    assert await ledger.commit([new, Entry([step("c", "goal/g-3", b"s", b"x")])]) == [[[]], [[1]]]
+    assert await ledger.positions() == {"r-1": 9}
+
+
 async def test_an_effect_ends_in_the_commit_of_what_came_of_it(ledger: Ledger) -> None:
-    await ledger.commit([step("a", "goal/g-1", b"s", b"x")])
-    await ledger.commit([step("effect:1.0", "goal/g-1", b"s", b"y")], done=(1, 5.0))
+    await commit(ledger, step("a", "goal/g-1", b"s", b"x"))
+    await commit(ledger, step("effect:1.0", "goal/g-1", b"s", b"y"), done=(1, 5.0))
     assert [owed.id for owed in await ledger.owed()] == [2]
-    await ledger.commit([], done=(2, 6.0))
+    await commit(ledger, done=(2, 6.0))
     assert await ledger.owed() == []
 
 
 async def test_an_effects_id_is_never_used_again(ledger: Ledger) -> None:
-    await ledger.commit([step("a", "goal/g-1", b"s", b"x")])
+    await commit(ledger, step("a", "goal/g-1", b"s", b"x"))
     await ledger.done(1, at=1.0)
     await ledger.retain(before=100.0)
-    assert await ledger.commit([step("b", "goal/g-1", b"s", b"x")]) == [[2]]
+    assert await commit(ledger, step("b", "goal/g-1", b"s", b"x")) == [[2]]
 
 
 async def test_tries_and_deaths_of_an_effect_are_told_apart(ledger: Ledger) -> None:
-    await ledger.commit([step("a", "goal/g-1", b"s", b"x")])
+    await commit(ledger, step("a", "goal/g-1", b"s", b"x"))
     await ledger.tried(1)
     await ledger.tried(1)
     assert [(o.tries, o.deaths) for o in await ledger.owed()] == [(0, 2)]
@@ -77,7 +100,7 @@ async def test_tries_and_deaths_of_an_effect_are_told_apart(ledger: Ledger) -> N
 
 
 async def test_a_note_is_kept_once_and_ends_its_effect(ledger: Ledger) -> None:
-    await ledger.commit([step("a", "goal/g-1", b"s", b"x")])
+    await commit(ledger, step("a", "goal/g-1", b"s", b"x"))
     for text in ("first", "again"):
         await ledger.note(1, goal="g-1", kind="news", text=text, who="", sounds=True, at=4.0)
     (note,) = await ledger.notes(0)
@@ -97,9 +120,9 @@ async def test_numbers_are_taken_once_and_counted_for_each_kind(tmp_path: Path) 
 
 
 async def test_what_is_old_goes_and_what_is_owed_stays(ledger: Ledger) -> None:
-    await ledger.commit([step("old", "goal/g-1", b"s", b"done", b"owed", at=10)])
+    await commit(ledger, step("old", "goal/g-1", b"s", b"done", b"owed", at=10))
     await ledger.done(1, at=10.0)
-    await ledger.commit([step("new", at=200)])
+    await commit(ledger, step("new", at=200))
     await ledger.retain(before=100.0)
     assert [event.cause for event in await ledger.history("goal/g-1")] == ["new"]
     assert [owed.body for owed in await ledger.owed()] == [b"owed"]
@@ -151,7 +174,7 @@ async def test_an_event_that_went_in_after_a_death_is_forgiven(tmp_path: Path) -
     path = tmp_path / "engine.sqlite3"
     await die_deciding(path, "telegram:1")
     async with Database(path, "ledger") as file, Ledger(file) as ledger:
-        await ledger.commit([step("telegram:1")])
+        await commit(ledger, step("telegram:1"))
         assert ledger.killers(1) == {}
     assert await lives(path) == {}
 
@@ -159,7 +182,7 @@ async def test_an_event_that_went_in_after_a_death_is_forgiven(tmp_path: Path) -
 async def test_a_repeat_of_what_is_in_the_log_cannot_count_as_a_death(tmp_path: Path) -> None:
     path = tmp_path / "engine.sqlite3"
     async with Database(path, "ledger") as file, Ledger(file) as ledger:
-        await ledger.commit([step("telegram:1")])
+        await commit(ledger, step("telegram:1"))
     await die_deciding(path, "telegram:1")
     assert await lives(path) == {}
 
