@@ -14,10 +14,11 @@ import signal
 import sys
 
 from engine import notify
+from engine.adapters.machines import Local
 from engine.config import load
-from engine.engine import Engine
 from engine.errors import EngineError
 from engine.paths import Home
+from engine.rules.words import HERE
 from stores.database import Unusable
 
 DRAIN_S = 5.0
@@ -31,7 +32,20 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    engine = Engine(home, scenario=os.environ.get("QUARTERDECK_SCENARIO", ""))
+    here = Local(home.make().root)
+    try:
+        await here.warm()
+        await _run(home, here, stop)
+    finally:
+        await here.close()
+
+
+async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
+    # Only now: the node and all that the engine is made of take long to load, and do so side by side.
+    from engine.engine import Engine
+
+    scenario = os.environ.get("QUARTERDECK_SCENARIO", "")
+    engine = Engine(home, machines={HERE: here}, scenario=scenario)
     async with engine.running(), notify.alive(engine.loop.breathe):
         logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
         await stop.wait()

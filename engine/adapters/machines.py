@@ -351,6 +351,7 @@ class Local:
         self._python = os.path.realpath(python or sys.executable)
         self._env = _plain(dict(os.environ)) if env is None else env
         self._node: asyncio.subprocess.Process | None = None
+        self._warmed: asyncio.subprocess.Process | None = None
         self.link = Link(name, self._dial)
 
     @property
@@ -393,19 +394,17 @@ class Local:
     async def close(self) -> None:
         """End the node; the runs go on."""
         await self.link.close()
+        node, self._warmed = self._warmed, None
+        if node is not None and node.stdin is not None:  # nobody has asked it anything
+            node.stdin.close()
+            await node.wait()
+
+    async def warm(self) -> None:
+        """Start the node ahead of its first question: it loads while we do, and acts on nothing."""
+        self._warmed = await self._start()
 
     async def _dial(self) -> Transport:
-        archive = zipapp.build(self._home / "node")
-        argv = ["-I", "-S", str(archive), "serve", "--home", str(self._home)]
-        node = await asyncio.create_subprocess_exec(
-            self._python,
-            *argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._env,
-            cwd="/",
-            start_new_session=True,  # a Ctrl-C in our terminal is for us
-        )
+        node, self._warmed = self._warmed or await self._start(), None
         self._node = node
         assert node.stdout is not None
         assert node.stdin is not None
@@ -419,6 +418,19 @@ class Local:
                 await node.wait()
 
         return Transport(node.stdout, node.stdin, close)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        archive = zipapp.build(self._home / "node")
+        argv = ["-I", "-S", str(archive), "serve", "--home", str(self._home)]
+        return await asyncio.create_subprocess_exec(
+            self._python,
+            *argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self._env,
+            cwd="/",
+            start_new_session=True,  # a Ctrl-C in our terminal is for us
+        )
 
 
 def blob(answer: dict[str, Any]) -> bytes:

@@ -134,6 +134,24 @@ async def test_each_new_link_has_a_newer_epoch(here: Local) -> None:
     assert (await here.hello())["epoch"] > first
 
 
+async def test_a_node_that_was_warmed_is_the_one_that_is_asked(here: Local) -> None:
+    await here.warm()
+    assert (await here.hello())["epoch"] == 1
+    down = asyncio.Event()
+    here.link.changed.append(down.set)
+    kill_node(here)
+    await down.wait()
+    assert (await here.hello())["epoch"] == 2
+
+
+async def test_a_node_that_was_never_asked_ends_with_its_engine(home: Path) -> None:
+    machine = Local(home)
+    await machine.warm()
+    await machine.close()
+    with pytest.raises(Unavailable, match="closed"):
+        await machine.hello()
+
+
 async def test_a_question_under_way_when_the_node_dies_is_unavailable(here: Local) -> None:
     await here.hello()
     assert here.pid is not None

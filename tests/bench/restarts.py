@@ -33,7 +33,7 @@ from tests.bench.stage import PROJECT, ROOT, Stage, ended, folder
 
 FEW, MANY = 30, 200
 ROUNDS = 5
-IMPORTS = "import asyncio, engine.__main__"
+IMPORTS = "import asyncio, engine.__main__, engine.engine"
 
 
 async def measure() -> list[Line]:
