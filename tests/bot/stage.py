@@ -95,11 +95,21 @@ class FakeDoor:
 
     # ---- verbs
 
-    async def new_goal(self, project: str, text: str, by: str, cause: str) -> object:
+    async def new_goal(
+        self, project: str, text: str, by: str, cause: str, files: Sequence[object] = ()
+    ) -> object:
         opened = {"goal": self.opens, "verdict": "Started"} if self.opens else None
         return await self._once(cause, "new_goal", {"project": project, "text": text}, opened)
 
-    async def hear(self, text: str, goal: str, card: str, by: str, cause: str) -> object:
+    async def hear(
+        self,
+        text: str,
+        goal: str,
+        card: str,
+        by: str,
+        cause: str,
+        files: Sequence[object] = (),
+    ) -> object:
         return await self._once(cause, "hear", {"text": text, "goal": goal, "card": card})
 
     async def tap(self, card: str, revision: str, verb: str, text: str, cause: str) -> object:
