@@ -28,6 +28,7 @@ from bot.entities import TEXT_LIMIT, one_line, units
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
+from bot.plan_panel import PlanPanel
 from bot.settings import NAMES, Settings
 from bot.settings_project import panel_of
 from bot.text import Words
@@ -51,7 +52,7 @@ READS = ("diff", "peek")
 LATE = "late taps"
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
-PANELS: tuple[Panel, ...] = (Settings(),)
+PANELS: tuple[Panel, ...] = (Settings(), PlanPanel())
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
 

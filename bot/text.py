@@ -17,6 +17,7 @@ from datetime import datetime, tzinfo
 
 from msgspec import Struct
 
+from bot import text_estimate
 from bot.entities import (
     TEXT_LIMIT,
     Builder,
@@ -29,6 +30,7 @@ from bot.entities import (
     units,
     visible,
 )
+from bot.text_estimate import money
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -312,6 +314,10 @@ def _plan(card: PlanCard, sheet: _Sheet) -> None:
             break
         _piece(piece, sheet, placed=same)
         shown += 1
+    if card.asks or card.estimate:
+        sheet.line(text_estimate.whole(card.estimate, len(card.pieces)))
+    if card.changed and not card.decided:
+        sheet.line("Changed by you: the lead hears so at Start.")
     if card.decided and shown == len(card.pieces):
         return
     tasks = "\n\n".join(f"{p.number}. {tame(p.task).strip()}" for p in card.pieces)
@@ -338,7 +344,7 @@ def _piece(piece: PieceLine, sheet: _Sheet, *, placed: bool) -> None:
     """List a piece; `placed`: where it runs was said for all of them."""
     sheet.add(f"{piece.number}  {one_line(piece.title, 80)}", "bold")
     stage = "" if piece.stage in {"", "proposed"} else piece.stage
-    sheet.line(f" · {_dots(_size(piece), stage)}")
+    sheet.line(f" · {_dots(_size(piece), stage, text_estimate.about(piece.cost_usd))}")
     if not placed:
         sheet.fact(_place(piece))
     if piece.after:
@@ -772,10 +778,6 @@ COMMANDS = (
 def clock(at: float, zone: tzinfo | None = None) -> str:
     """Return HH:MM in the owner's time."""
     return datetime.fromtimestamp(at, zone).strftime("%H:%M")
-
-
-def money(usd: float) -> str:
-    return f"${usd:.2f}" if usd >= 0.005 else ""
 
 
 def _count(number: int, thing: str) -> str:

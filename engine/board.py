@@ -459,7 +459,7 @@ def _plan_card(world: World, goal: Goal) -> PlanCard:
         pieces=lines,
         estimate=estimates.total(goal.pieces, goal.estimates),
         changed=bool(news.plan_changes(goal.as_proposed, goal.pieces)),
-        buttons=("start", "discard") if proposed else (),
+        buttons=("start", "change", "discard") if proposed else (),
         asks=proposed and goal.go == "ask",
         decided=decided,
         decided_at=goal.plan_at if decided else 0.0,

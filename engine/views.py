@@ -15,7 +15,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from engine.rules.words import Attachment as Attachment
-from engine.rules.words import PlanEstimate, Question
+from engine.rules.words import PlanEstimate as PlanEstimate
+from engine.rules.words import Question
 
 NEEDS_TEXT = frozenset({"correct", "answer", "send_back"})
 

@@ -2,9 +2,9 @@
 
 import sys
 
-from bot import text, text_settings
+from bot import text, text_plan, text_settings
 from bot.text import Words
-from engine.rules.words import Question
+from engine.rules.words import PlanEstimate, Question
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -15,8 +15,10 @@ from engine.views import (
     Note,
     OwnerView,
     PermissionCard,
+    PieceChoice,
     PieceLine,
     PlanCard,
+    PlanChoices,
     ProjectView,
     QuestionCard,
     ReviewCard,
@@ -42,6 +44,7 @@ PIECES = (
         agent="claude",
         model="sonnet",
         stage="proposed",
+        cost_usd=0.62,
     ),
     PieceLine(
         number=2,
@@ -53,6 +56,7 @@ PIECES = (
         agent="claude",
         model="sonnet",
         stage="proposed",
+        cost_usd=0.29,
     ),
     PieceLine(
         number=3,
@@ -64,7 +68,22 @@ PIECES = (
         agent="claude",
         model="",
         stage="proposed",
+        cost_usd=0.29,
     ),
+)
+ESTIMATE = PlanEstimate(cost_usd=1.2, took_s=1500.0, pieces=14)
+CHOICES = PlanChoices(
+    plan="pl-1",
+    goal="g-3",
+    revision="1a2b3c4d",
+    pieces=tuple(
+        PieceChoice(line, may_wait_for=may)
+        for line, may in zip(PIECES, ((2,), (1,), (1, 2)), strict=True)
+    ),
+    machines=("here", "build-box"),
+    agents=("claude", "rehearsal"),
+    models={"claude": ("opus", "sonnet", "haiku"), "rehearsal": ()},
+    estimate=ESTIMATE,
 )
 
 CARDS: tuple[AnyCard, ...] = (
@@ -97,8 +116,10 @@ CARDS: tuple[AnyCard, ...] = (
         goal="g-3",
         summary="An **Export** button on the orders page, a CSV writer, and a test.",
         pieces=PIECES,
+        estimate=ESTIMATE,
+        changed=True,
         asks=True,
-        buttons=("start", "discard"),
+        buttons=("start", "change", "discard"),
     ),
     WorkerCard(
         id="p-17",
@@ -259,6 +280,18 @@ ANSWERS: tuple[list[Words], ...] = (
     [
         text_settings.owner(
             OwnerView(zone="Europe/Berlin", quiet=(1380, 420), heartbeat="h.example: heard")
+        )
+    ],
+    [text_plan.pieces(CHOICES)],
+    [
+        page(CHOICES, CHOICES.pieces[which])
+        for which, page in (
+            (2, text_plan.piece),
+            (0, text_plan.drop),
+            (1, text_plan.model),
+            (1, text_plan.agent),
+            (1, text_plan.machine),
+            (2, text_plan.order),
         )
     ],
     text.catch_up((Row("g-3", "r-2", "Add CSV export", "a review"),)),

@@ -348,7 +348,7 @@ def plan(card: str = "pl-1", **more: Any) -> PlanCard:
         "pieces": (),
         "revision": "pl1",
         "asks": True,
-        "buttons": ("start", "discard"),
+        "buttons": ("start", "change", "discard"),
     }
     return PlanCard(id=card, **{**given, **more})
 

@@ -62,7 +62,7 @@ def test_a_plan_waits_for_start_and_then_its_pieces_for_each_other() -> None:
     world = proposed(opened(), draft("One"), draft("Two", 1))
     world.turn()
     assert texts(seen(world).now) == ["Add orders: a plan of 2 to start"]
-    assert world.card("pl-1").buttons == ("start", "discard")
+    assert world.card("pl-1").buttons == ("start", "change", "discard")
     world.post(GOAL, PlanStarted(plan="pl-1"))
     assert "2. Two: after piece 1 (starts once landed)" in texts(seen(world).next)
     assert world.card("pl-1").buttons == ()
@@ -116,7 +116,7 @@ def test_each_decision_has_one_card_of_its_own_and_earlier_ones_show_their_resul
     world.post("session/s-1", asked)
     world.post("ask/a-90", Answered(decision=Decision.DENY))
     cards = {card.id: card for card in board.cards(world.states, "g-1", silent)}
-    assert cards["pl-1"].buttons == ("start", "discard")
+    assert cards["pl-1"].buttons == ("start", "change", "discard")
     assert cards["a-1"].buttons == ("allow", "deny")
     command = cards["a-90"]
     assert isinstance(command, CommandCard)
