@@ -112,7 +112,15 @@ class FakeDoor:
     ) -> object:
         return await self._once(cause, "hear", {"text": text, "goal": goal, "card": card})
 
-    async def tap(self, card: str, revision: str, verb: str, text: str, cause: str) -> object:
+    async def tap(
+        self,
+        card: str,
+        revision: str,
+        verb: str,
+        text: str,
+        cause: str,
+        files: Sequence[object] = (),
+    ) -> object:
         if cause in self._causes:
             return self._causes[cause]
         if self.slow is not None:
