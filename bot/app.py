@@ -37,6 +37,7 @@ from engine import config
 from engine.api import Client
 from engine.errors import Refused
 from engine.paths import Home
+from stores.attached import Attached
 from stores.cards import CardStore
 from stores.database import Database
 from stores.sealing import NotOpened, read_key
@@ -86,7 +87,14 @@ async def _main(home: Home, stop: asyncio.Event | None) -> None:
         try:
             async with Database(home.bot_db, "bot", secure_delete=True) as database:
                 bot = _client(token, settings.api_url)
-                app = App(bot, CardStore(database), Client(home.engine_sock), settings, public)
+                app = App(
+                    bot,
+                    CardStore(database),
+                    Client(home.engine_sock),
+                    settings,
+                    public,
+                    Attached(home.attached),
+                )
                 await app.run(stop or asyncio.Event())
         except (InvalidToken, ExceptionGroup) as error:
             # Not `except*`: what is raised in one comes out wrapped in another group.
@@ -105,6 +113,7 @@ class App:
         engine: Client,
         settings: config.Config,
         public: bytes,
+        attached: Attached,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -117,7 +126,9 @@ class App:
         self.outbox = Outbox(bot, store, owners, clock=clock)
         self.cards = Cards(self.outbox, store, owners[0])
         self.reminders = Reminders(self.outbox, store, self.cards)
-        self.requests = Requests(bot, engine, self.outbox, store, self.cards, public=public)
+        self.requests = Requests(
+            bot, engine, self.outbox, store, self.cards, public=public, attached=attached
+        )
         self.inbox = Inbox(
             store, self.outbox, engine, self.requests.handle, owners=owners, public=public
         )

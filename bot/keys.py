@@ -6,9 +6,12 @@ done with a text; each is sealed, and `{{NAME}}` stands in its place. Pure.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
+
+STEP = 32 * 1024  # characters of a long text looked through at a time
+REACH = 16 * 1024  # and beyond: the longest key there is lies whole in one look
 
 _KINDS = {
     "ANTHROPIC_API_KEY": r"sk-ant-[A-Za-z0-9_-]{20,}",
@@ -74,6 +77,29 @@ def find(text: str) -> list[Key]:
         if not kept or key.start >= kept[-1].end:
             kept.append(key)
     return kept
+
+
+def by_parts(text: str) -> Iterator[list[Key]]:
+    """Yield what `find` gives, part by part of a long text: each part takes some milliseconds.
+
+    Each key belongs to the part it begins in; what is looked at reaches past that part's end.
+    """
+    if len(text) <= STEP + REACH:
+        yield find(text)
+        return
+    done = 0
+    for start in range(0, len(text), STEP):
+        last = start + STEP + REACH >= len(text)
+        found = find(text[start : start + STEP + REACH])
+        kept = [
+            Key(key.name, key.value, start + key.start, start + key.end)
+            for key in found
+            if start + key.start >= done and (last or key.start < STEP)
+        ]
+        done = max((key.end for key in kept), default=done)
+        yield kept
+        if last:
+            return
 
 
 def replaced(text: str, keys: Sequence[Key], name_of: Callable[[Key], str]) -> str:

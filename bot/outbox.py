@@ -35,7 +35,7 @@ from bot.entities import Rich, one_line, units
 from bot.pace import TICK_S, Pace
 from bot.quiet import Quiet
 from bot.text import Words
-from engine.views import Document
+from engine.views import Attachment, Document
 from stores.cards import NO_TOPIC, CardStore, Line, Queued, Shown, Told, Topic
 
 log = logging.getLogger(__name__)
@@ -72,6 +72,7 @@ class Prompt(Struct, frozen=True):
     revision: str = ""
     project: str = ""
     message: int = 0
+    files: tuple[Attachment, ...] = ()  # came with what was asked about
 
 
 class Say(Struct, frozen=True, tag=True, kw_only=True):

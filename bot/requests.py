@@ -21,20 +21,30 @@ import telegram
 from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
-from bot import buttons, delivery, keys, text, text_live
+from bot import buttons, delivery, keys, text, text_files, text_live
 from bot.buttons import Pressed
 from bot.cards import Cards
-from bot.entities import TEXT_LIMIT, one_line, units
+from bot.entities import TEXT_LIMIT, units
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
 from bot.plan_panel import PlanPanel
+from bot.sent import Sending, Sent
 from bot.settings import NAMES, Settings
 from bot.settings_project import panel_of
 from bot.text import Words
 from engine.api import Missing
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Board, Document, Peek, ProjectView, SessionCard
+from engine.views import (
+    NEEDS_TEXT,
+    Attachment,
+    Board,
+    Document,
+    Peek,
+    ProjectView,
+    SessionCard,
+)
+from stores.attached import Attached
 from stores.cards import CardStore, Told
 from stores.sealing import seal
 
@@ -47,7 +57,6 @@ ANSWER_UNITS = 190
 LATE_S = 3600
 # A verdict of so few words ("on it", "Started in shop") is said by a reaction alone.
 BRIEF = 4
-SMALL_FILE = 256 * 1024
 READS = ("diff", "peek")
 LATE = "late taps"
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
@@ -68,6 +77,12 @@ class Heard(Struct, frozen=True, kw_only=True):
     goal: str
     card: str
     prompt: Prompt | None
+    files: tuple[Attachment, ...] = ()
+
+    @property
+    def along(self) -> dict[str, Any]:
+        """What is passed on with the words, if anything is."""
+        return {"files": self.files} if self.files else {}
 
 
 class Requests:
@@ -85,6 +100,7 @@ class Requests:
         cards: Cards,
         *,
         public: bytes,
+        attached: Attached,
         panels: Sequence[Panel] = PANELS,
         tap_s: float = TAP_S,
         wall: Callable[[], float] = time.time,
@@ -95,6 +111,7 @@ class Requests:
         self._store = store
         self._cards = cards
         self._public = public
+        self._sending = Sending(bot, attached)
         self._tap_s = tap_s
         self._wall = wall
         self._answers: set[asyncio.Task[None]] = set()
@@ -267,33 +284,45 @@ class Requests:
     # ---- messages
 
     async def _message(self, parts: Sequence[Arrived]) -> Reply:
-        texts = in_order(parts)
-        files, unread = await self._files(parts)
-        whole = _joined(texts)
+        sent = await self._sending.fetch(parts)
+        reply = await self._with_files(
+            parts, sent
+        )  # Unavailable: asked again, and not fetched again
+        self._sending.done(parts)
+        return reply
+
+    async def _with_files(self, parts: Sequence[Arrived], sent: Sent) -> Reply:
+        whole = _joined(in_order(parts))
         body = parts[0].body
         quote = body.get("quote") or {}
         quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
         outside = str((body.get("external_reply") or {}).get("text") or "")
-        pieces = [whole, *files, quoted, outside]
+        pieces = [whole, *sent.texts, quoted, outside]
         pieces, secrets = await self._without_keys(parts, pieces)
         whole, quoted = pieces[0], pieces[-2]
-        files = pieces[1:-2]
+        inline, files = await self._sending.keep(sent, pieces[1:-2], forwarded=parts[0].by.quoted)
         items: list[Item] = list(secrets)
-        heard = await self._heard(parts, _composed(whole, quoted, files))
-        if unread:
-            items.append(self._said(unread, heard.message_id))
-        if not heard.text.strip() or (secrets and keys.only_keys(heard.text)):
-            return Reply(tuple(items))
-        try:
-            items += await self._act(heard)
-        except Refused as refusal:
-            # A message that is about to go cannot be replied to.
-            items.append(self._said(refusal.sentence, 0 if secrets else heard.message_id))
+        heard = await self._heard(parts, _composed(whole, quoted, inline), files)
+        empty = not heard.text.strip() or (bool(secrets) and keys.only_keys(heard.text))
+        taken = not empty or bool(files)
+        if taken:
+            try:
+                items += await self._act(heard)
+            except Refused as refusal:
+                taken = False
+                # A message that is about to go cannot be replied to.
+                items.append(self._said(refusal.sentence, 0 if secrets else heard.message_id))
+        if sent.unread:
+            items.append(
+                self._said(text_files.not_taken(sent.unread, rest=taken), heard.message_id)
+            )
         if secrets:
             items = [item for item in items if not isinstance(item, React)]
         return Reply(tuple(items))
 
-    async def _heard(self, parts: Sequence[Arrived], whole: str) -> Heard:
+    async def _heard(
+        self, parts: Sequence[Arrived], whole: str, files: tuple[Attachment, ...]
+    ) -> Heard:
         first = parts[0]
         body, chat = first.body, first.by.chat
         answered = body.get("reply_to_message") or {}
@@ -314,6 +343,7 @@ class Requests:
             goal=(told.goal if told else "") or self._outbox.goal_of_thread(chat, thread),
             card=told.card if told else "",
             prompt=prompt,
+            files=(*(prompt.files if prompt else ()), *files),
         )
 
     async def _act(self, heard: Heard) -> list[Item]:
@@ -323,7 +353,11 @@ class Requests:
             return await self._prompted(heard, heard.prompt)
         command = re.fullmatch(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", heard.text, re.S)
         if command:
-            return await self._command(heard, command[1].lower(), (command[2] or "").strip())
+            name = command[1].lower()
+            items = await self._command(heard, name, (command[2] or "").strip())
+            if heard.files and name != "new":
+                items.append(self._said(text_files.NOT_NEEDED, heard.message_id))
+            return items
         if meant := _meant(heard.text):
             return [self._said(f"Did you mean {meant}? Nothing was started.", heard.message_id)]
         if not heard.goal and self._panels.knows(heard.card):
@@ -332,7 +366,13 @@ class Requests:
 
     async def _hear(self, heard: Heard, words: str) -> list[Item]:
         result = await self._engine.call(
-            "hear", cause=heard.cause, text=words, goal=heard.goal, card=heard.card, by="owner"
+            "hear",
+            cause=heard.cause,
+            text=words,
+            goal=heard.goal,
+            card=heard.card,
+            by="owner",
+            **heard.along,
         )
         if not heard.goal:
             await self._gave(heard, result)
@@ -348,6 +388,8 @@ class Requests:
                     heard.message_id,
                 )
             ]
+        if not heard.text.strip():
+            return await self._hear(heard, "")
         quote = "\n".join(f"> {line}" for line in heard.text.split("\n"))
         return await self._hear(
             heard, f"Forwarded by me; these are somebody else's words:\n{quote}"
@@ -365,6 +407,7 @@ class Requests:
             revision=prompt.revision,
             verb=prompt.verb,
             text=heard.text,
+            **heard.along,
         )
         return self._receipt(heard, result)
 
@@ -441,12 +484,12 @@ class Requests:
         project = names.get(first.lower(), "")
         words = goal.strip() if project else rest
         if not words:
-            return [self._prompt(Prompt("new", project=project), "")]
+            return [self._prompt(Prompt("new", project=project, files=heard.files), "")]
         return await self._new_goal(heard, project, words)
 
     async def _new_goal(self, heard: Heard, project: str, goal: str) -> list[Item]:
         result = await self._engine.call(
-            "new_goal", cause=heard.cause, project=project, text=goal, by="owner"
+            "new_goal", cause=heard.cause, project=project, text=goal, by="owner", **heard.along
         )
         await self._gave(heard, result)
         return self._receipt(heard, result)
@@ -550,47 +593,11 @@ class Requests:
             return Reply((self._said(refusal.sentence, message_id),))
         return Reply((self._said("Its lead begins with the new words.", message_id),))
 
-    async def _files(self, parts: Sequence[Arrived]) -> tuple[list[str], str]:
-        """Return the texts of small text files, and a sentence about what could not be read."""
-        found: list[str] = []
-        unread = ""
-        for one in parts:
-            document = one.body.get("document")
-            if document:
-                content = await self._download(document)
-                if content is None:
-                    unread = "I can read small text files only; that one was not passed on."
-                else:
-                    name = one_line(str(document.get("file_name") or "file"), 80)
-                    found.append(f"[file {name}]\n{content}")
-            elif any(
-                one.body.get(kind) for kind in ("photo", "voice", "video", "audio", "sticker")
-            ):
-                unread = "I cannot pass on pictures or voice yet; only your words went on."
-        return found, unread
-
-    async def _download(self, document: dict[str, Any]) -> str | None:
-        if int(document.get("file_size") or SMALL_FILE + 1) > SMALL_FILE:
-            return None
-        try:
-            file = await self._bot.get_file(str(document["file_id"]))
-            content = await file.download_as_bytearray()
-        except InvalidToken:
-            raise
-        except telegram.error.BadRequest:
-            return None
-        except TelegramError as error:
-            raise Unavailable(f"the file could not be fetched: {type(error).__name__}") from error
-        try:
-            return bytes(content).decode()
-        except UnicodeDecodeError:
-            return None
-
     async def _without_keys(
         self, parts: Sequence[Arrived], pieces: list[str]
     ) -> tuple[list[str], list[Delete]]:
         """Take every key out: sealed for the vault, `{{NAME}}` in its place, the messages deleted."""
-        found = [keys.find(piece) for piece in pieces]
+        found = [await self._keys_in(piece) for piece in pieces]
         if not any(found):
             return pieces, []
         ids = [int(one.body["message_id"]) for one in parts]
@@ -611,6 +618,14 @@ class Requests:
         last = tuple(dict.fromkeys(names.values()))
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
         return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal)]
+
+    async def _keys_in(self, text: str) -> list[keys.Key]:
+        """Look a text through; in a long one others have their turn in between."""
+        found: list[keys.Key] = []
+        for part in keys.by_parts(text):
+            found += part
+            await asyncio.sleep(0)
+        return found
 
     async def _kept(self, key: keys.Key, update: int, number: int) -> str:
         sealed = seal(self._public, key.value.encode(errors="replace"))

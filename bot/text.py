@@ -756,7 +756,8 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
 /health  is all well?
 
-Reply to a card or write in its topic to speak to that session. A key you paste is sealed and \
+Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \
+its agent. A key you paste is sealed and \
 deleted from the chat before any agent sees it."""
 
 COMMANDS = (

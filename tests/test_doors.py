@@ -21,6 +21,7 @@ BOT_MAY_REACH = (
     "engine.notify",
     "engine.paths",
     "engine.views",
+    "stores.attached",
     "stores.cards",
     "stores.database",
     "stores.sealing",

@@ -43,6 +43,7 @@ class Control:
             "delete_topic": phone.delete_topic,
             "document": phone.document,
             "edit": phone.edit,
+            "other": phone.other,
             "photo": phone.photo,
             "react": phone.react,
             "remove_bot": phone.remove_bot,

@@ -47,13 +47,14 @@ Fault = Refuse | Gateway | Silence | Cut | Slow
 
 
 class Faults:
-    """The orders not yet served, and the switches that last."""
+    """The orders not yet served, and the switches that last. Method "file" is a file's download."""
 
     def __init__(self) -> None:
         self._orders: list[tuple[str, Fault]] = []
         self.revoked = False
         self.webhook = ""
         self.misplace_topics = False  # sends into a deleted topic land outside every topic
+        self.file_path = ""  # named by getFile in place of the true one
 
     def flood(self, method: str = "*", retry_after: int = 3, times: int = 1) -> None:
         """Answer 429 with `retry_after`."""

@@ -162,6 +162,7 @@ def get_file(cloud: Cloud, params: Params) -> dict[str, Any]:
         raise bad("file is too big")
     path = f"{kept.file.kind}s/{kept.file.id}"
     cloud.world.links[path] = cloud.clock() + LINK_LIFE_S
+    path = cloud.faults.file_path or path
     return {
         "file_id": params["file_id"],
         "file_unique_id": f"u{params['file_id']}",

@@ -14,10 +14,11 @@ from bot.emulator.cloud import Cloud
 from bot.emulator.keyboards import Button
 from bot.emulator.messages import picture_size
 from bot.emulator.texts import cut, formatted
-from bot.emulator.world import SERVICE, Chat, File, Message, Tap, Topic
+from bot.emulator.world import OTHERS, SERVICE, Chat, File, Message, Tap, Topic
 
 T = TypeVar("T")
 WAIT_S = 10.0
+ALBUM_MOST = 10
 
 
 class Phone:
@@ -202,10 +203,11 @@ class Phone:
         reply_to: int | None = None,
         album: str = "",
         as_user: int | None = None,
+        forwarded_from: str = "",
     ) -> Message:
         """Send a file."""
         kept = self._cloud.keep_file("document", name, mime, data)
-        return self._file(kept, chat_id, as_user, caption, thread, reply_to, album)
+        return self._file(kept, chat_id, as_user, caption, thread, reply_to, album, forwarded_from)
 
     def photo(
         self,
@@ -217,11 +219,28 @@ class Phone:
         reply_to: int | None = None,
         album: str = "",
         as_user: int | None = None,
+        forwarded_from: str = "",
     ) -> Message:
         """Send a picture (PNG or JPEG)."""
         size = picture_size(data)
         kept = self._cloud.keep_file("photo", "photo.jpg", "image/jpeg", data, size)
-        return self._file(kept, chat_id, as_user, caption, thread, reply_to, album)
+        return self._file(kept, chat_id, as_user, caption, thread, reply_to, album, forwarded_from)
+
+    def other(
+        self,
+        kind: str,
+        *,
+        caption: str = "",
+        thread: int | None = None,
+        reply_to: int | None = None,
+        album: str = "",
+    ) -> Message:
+        """Send what is neither text nor file: a kind of OTHERS."""
+        if kind not in OTHERS:
+            raise LookupError(f"no kind {kind!r}; there are: {', '.join(OTHERS)}")
+        return self._say(
+            None, None, kind=kind, text=caption, thread=thread, reply_to=reply_to, album=album
+        )
 
     def _file(
         self,
@@ -232,7 +251,11 @@ class Phone:
         thread: int | None,
         reply_to: int | None,
         album: str,
+        forwarded_from: str,
     ) -> Message:
+        together = [m for m in self.messages(chat_id) if album and m.album == album]
+        if len(together) >= ALBUM_MOST or any(m.kind != kept.kind for m in together):
+            raise LookupError("an album holds up to ten of one kind")
         return self._say(
             chat_id,
             as_user,
@@ -242,6 +265,7 @@ class Phone:
             thread=thread,
             reply_to=reply_to,
             album=album,
+            forwarded_from=forwarded_from,
         )
 
     def edit(self, message_id: int, text: str, *, chat_id: int | None = None) -> Message:

@@ -260,6 +260,10 @@ class Emulator:
             self._check_token(request)
         except Refusal as refusal:
             return web.json_response(refusal.body(), status=refusal.code)
+        if self.faults.take("file") is not None:  # whatever it is, the connection drops
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response()
         path = request.match_info["path"]
         until = self._cloud.world.links.get(path, 0.0)
         kept = self._cloud.stored(path.rpartition("/")[2])

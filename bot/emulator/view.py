@@ -3,7 +3,7 @@
 from typing import Any
 
 from bot.emulator.updates import MESSAGE_LIFE_S
-from bot.emulator.world import SERVICE, Chat, File, Message, Tap, User, World
+from bot.emulator.world import OTHERS, SERVICE, Chat, File, Message, Tap, User, World
 
 ANONYMOUS_ADMIN = User(1087968824, "Group", "GroupAnonymousBot", is_bot=True)
 _RIGHTS = (
@@ -22,6 +22,7 @@ _RIGHTS = (
     "can_manage_topics",
     "can_send_welcome_messages",
 )
+SMALL_BYTES = 2000  # of a photo's small size
 _WITHHELD = ("can_be_edited", "can_promote_members")
 
 
@@ -108,8 +109,12 @@ def _content(said: Message) -> dict[str, Any]:
             return shown
         case "service":
             return dict(said.service)
-    assert said.file is not None  # every other kind carries one
-    shown = {"photo": photo(said.file)} if said.kind == "photo" else {"document": file(said.file)}
+    if said.kind in OTHERS:
+        shown = {said.kind: dict(OTHERS[said.kind])}
+    else:
+        assert said.file is not None  # every other kind carries one
+        name = "photo" if said.kind == "photo" else "document"
+        shown = {name: photo(said.file) if name == "photo" else file(said.file)}
     if said.text:
         shown["caption"] = said.text
     if said.entities:
@@ -154,7 +159,7 @@ def photo(kept: File) -> list[dict[str, Any]]:
                 "file_unique_id": f"u{kept.id}{suffix}",
                 "width": max(1, int(kept.width * scale)),
                 "height": max(1, int(kept.height * scale)),
-                "file_size": kept.size,
+                "file_size": kept.size if not suffix else min(kept.size, SMALL_BYTES),
             }
         )
     return sizes

@@ -14,6 +14,38 @@ GENERAL = 1  # the General topic's id, which must not be sent
 SERVICE = "service"
 
 
+# What people send and a bot of ours cannot read: content by its Bot API field.
+OTHERS: dict[str, dict[str, Any]] = {
+    "location": {"latitude": 52.52, "longitude": 13.405},
+    "sticker": {
+        "file_id": "S1",
+        "file_unique_id": "uS1",
+        "type": "regular",
+        "width": 512,
+        "height": 512,
+        "is_animated": False,
+        "is_video": False,
+        "emoji": "👍",
+    },
+    "video": {
+        "file_id": "V1",
+        "file_unique_id": "uV1",
+        "width": 640,
+        "height": 360,
+        "duration": 3,
+        "mime_type": "video/mp4",
+        "file_size": 1_000_000,
+    },
+    "voice": {
+        "file_id": "O1",
+        "file_unique_id": "uO1",
+        "duration": 3,
+        "mime_type": "audio/ogg",
+        "file_size": 10_000,
+    },
+}
+
+
 class User(Struct, frozen=True):
     """Somebody, or the bot."""
 
@@ -46,7 +78,7 @@ class Message(Struct, frozen=True, kw_only=True):
     """One message as it stands now.
 
     text        the text, or the caption of a document or photo
-    kind        "text", "document", "photo" or "service"
+    kind        "text", "document", "photo", "service", or a kind of OTHERS
     thread      message_thread_id; `in_topic` tells a topic from a reply thread
     markup      the keyboard as the bot sent it, of whatever sort
     service     what a service line says, by its Bot API field

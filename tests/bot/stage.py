@@ -20,6 +20,7 @@ from engine.errors import Refused, Unavailable
 from engine.paths import Home
 from engine.views import (
     AnyCard,
+    Attachment,
     Board,
     Document,
     Note,
@@ -96,10 +97,11 @@ class FakeDoor:
     # ---- verbs
 
     async def new_goal(
-        self, project: str, text: str, by: str, cause: str, files: Sequence[object] = ()
+        self, project: str, text: str, by: str, cause: str, files: tuple[Attachment, ...] = ()
     ) -> object:
         opened = {"goal": self.opens, "verdict": "Started"} if self.opens else None
-        return await self._once(cause, "new_goal", {"project": project, "text": text}, opened)
+        given = {"project": project, "text": text, **_along(files)}
+        return await self._once(cause, "new_goal", given, opened)
 
     async def hear(
         self,
@@ -108,9 +110,10 @@ class FakeDoor:
         card: str,
         by: str,
         cause: str,
-        files: Sequence[object] = (),
+        files: tuple[Attachment, ...] = (),
     ) -> object:
-        return await self._once(cause, "hear", {"text": text, "goal": goal, "card": card})
+        given = {"text": text, "goal": goal, "card": card, **_along(files)}
+        return await self._once(cause, "hear", given)
 
     async def tap(
         self,
@@ -119,7 +122,7 @@ class FakeDoor:
         verb: str,
         text: str,
         cause: str,
-        files: Sequence[object] = (),
+        files: tuple[Attachment, ...] = (),
     ) -> object:
         if cause in self._causes:
             return self._causes[cause]
@@ -133,7 +136,7 @@ class FakeDoor:
         result = await self._once(
             cause,
             "tap",
-            {"card": card, "verb": verb, "text": text},
+            {"card": card, "verb": verb, "text": text, **_along(files)},
             {"verdict": f"Done: {verb} it"},
         )
         self.show(replace(found, buttons=(), asks=False, decided=f"{verb} by you", decided_at=1e9))
@@ -214,6 +217,11 @@ def owned_with(owned: OwnerView, name: str, value: str) -> OwnerView:
         start, end = (int(hour) * 60 for hour in value.split("-"))
         return replace(owned, quiet=(start, end))
     return replace(owned, **{name: {"quiet": None}.get(name, "") if value == "off" else value})
+
+
+def _along(files: tuple[Attachment, ...]) -> dict[str, Any]:
+    """What came with the words, where anything did."""
+    return {"files": files} if files else {}
 
 
 class Stage:

@@ -277,13 +277,6 @@ async def test_a_goal_is_put_otherwise_until_its_lead_begins(stage: Stage) -> No
     assert len(stage.door.asked) == 2
 
 
-async def test_a_file_too_large_or_not_text_is_said_to_be(stage: Stage) -> None:
-    await stage.start_bot()
-    stage.phone.document("x.bin", b"\xff\xfe\x00", caption="look at this")
-    await stage.phone.wait_for(lambda m: "small text files only" in m.text)
-    assert (await stage.asked())[0][1]["text"] == "look at this"
-
-
 async def test_a_quoted_part_goes_along_as_what_the_line_is_about(stage: Stage) -> None:
     stage.door.show(session())
     stage.door.show(review())

@@ -1,0 +1,217 @@
+"""What the owner sends beside words: fetched from Telegram, told apart, and kept for the agents.
+
+    photo, document ── getFile ──> Fetched ── keys taken out (requests.py) ──> home/attached ──> Attachment
+    voice, video, sticker, …   ──> a sentence
+
+Small text documents become part of the words. A text is looked through for keys before it is written
+anywhere; so nothing is kept here before requests.py has done that. The address of a file is the
+server's word: only one below our own Bot API is fetched, never a path of this machine.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import telegram
+from msgspec import Struct
+from telegram.error import BadRequest, InvalidToken, TelegramError
+
+from bot import text_files
+from bot.entities import one_line
+from bot.inbox import Arrived
+from engine.views import Attachment
+from stores.attached import Attached
+
+log = logging.getLogger(__name__)
+
+MOST_BYTES = 20 * 1024 * 1024  # Telegram gives a bot no more of one file
+INLINE_BYTES = 256 * 1024
+INLINE_ROOM = 90_000  # characters of all of them together: a goal holds little more
+WAITS_S = (1.0, 2.0, 5.0, 10.0)  # between tries; a message is not held up for longer
+
+
+class _Named(Struct, frozen=True):
+    """A file as a message names it: nothing of it is here yet."""
+
+    file_id: str
+    size: int
+    name: str
+    kind: str
+    mime: str
+
+
+class Fetched(Struct, frozen=True):
+    """One file as it came. `words`: it is a text, to be looked through for keys.
+
+    codec    what turns `words` back into its bytes
+    inline   small enough to go into the message
+    """
+
+    name: str
+    kind: str
+    mime: str
+    data: bytes
+    words: str | None = None
+    codec: str = "utf-8"
+    inline: bool = False
+
+
+class Sent(Struct, frozen=True):
+    """All that came with one message, and what is to be said of what could not be taken."""
+
+    files: tuple[Fetched, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """What must be looked through, in order; an inline one with its name above it."""
+        return [_headed(file) for file in self.files if file.words is not None]
+
+
+class Sending:
+    """Fetches and keeps.
+
+    pause   how to wait before the next try
+    """
+
+    def __init__(
+        self,
+        bot: telegram.Bot,
+        attached: Attached,
+        *,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._bot = bot
+        self._attached = attached
+        self._pause = pause
+        self._held: dict[int, Sent] = {}  # fetched, while the engine is away
+
+    async def fetch(self, parts: Sequence[Arrived]) -> Sent:
+        """Return what came beside the words of one message's parts; the same again until `done`."""
+        key = parts[0].update_id
+        if key not in self._held:
+            self._held[key] = await self._fetched(parts)
+        return self._held[key]
+
+    def done(self, parts: Sequence[Arrived]) -> None:
+        """Let go of what was fetched for a message."""
+        self._held.pop(parts[0].update_id, None)
+
+    async def _fetched(self, parts: Sequence[Arrived]) -> Sent:
+        files: list[Fetched] = []
+        unread: list[str] = []
+        room = INLINE_ROOM
+        for one in parts:
+            named = _named(one.body)
+            if named is None:
+                unread += text_files.unread(one.body)
+                continue
+            data = await self._bytes(named)
+            if isinstance(data, str):
+                unread.append(data)
+                continue
+            file = _told_apart(named, data, room)
+            room -= len(file.words or "") if file.inline else 0
+            files.append(file)
+        return Sent(tuple(files), tuple(dict.fromkeys(unread)))
+
+    async def keep(
+        self, sent: Sent, clean: Sequence[str], *, forwarded: bool
+    ) -> tuple[list[str], tuple[Attachment, ...]]:
+        """Return the inline texts, and the other files once they are kept.
+
+        clean   `sent.texts` without their keys
+        """
+        texts = iter(clean)
+        inline: list[str] = []
+        kept: list[Attachment] = []
+        for file in sent.files:
+            words = next(texts) if file.words is not None else None
+            if words is not None and file.inline:
+                inline.append(words)
+                continue
+            data = file.data
+            if words is not None and words != file.words:
+                data = words.encode(file.codec, "replace")
+            digest = await asyncio.to_thread(self._attached.keep, data)
+            kept.append(Attachment(file.name, digest, len(data), file.kind, file.mime, forwarded))
+        return inline, tuple(kept)
+
+    async def _bytes(self, named: _Named) -> bytes | str:
+        """Return what a file holds, or a sentence on why it cannot be had."""
+        name = one_line(named.name, 80)
+        if named.size > MOST_BYTES:
+            return text_files.too_large(name, named.size)
+        for wait_s in (*WAITS_S, None):
+            try:
+                return await self._downloaded(named, name)
+            except InvalidToken:
+                raise
+            except BadRequest as error:
+                if "too big" in str(error).lower():
+                    return text_files.too_large(name, named.size)
+                return text_files.not_fetched(name, "Telegram has it no more")
+            except TelegramError as error:
+                log.warning("not fetched why=%s", type(error).__name__)
+                if wait_s is not None:
+                    await self._pause(wait_s)
+        return text_files.not_fetched(name, "Telegram did not hand it out")
+
+    async def _downloaded(self, named: _Named, name: str) -> bytes | str:
+        file = await self._bot.get_file(named.file_id)
+        ours = f"{self._bot.base_file_url}/"
+        if not (file.file_path or "").startswith(ours) or ".." in str(file.file_path):
+            log.error("a file's address is none of our Bot API's; not fetched")
+            return text_files.not_fetched(name, "its address is none of Telegram's")
+        return bytes(await file.download_as_bytearray())
+
+
+def _named(body: dict[str, Any]) -> _Named | None:
+    """Return the file of a message: a document, or a photo in its largest size."""
+    if document := body.get("document"):
+        mime = str(document.get("mime_type") or "")
+        kind = "photo" if mime.startswith("image/") else "document"
+        name = str(document.get("file_name") or "file")
+        return _Named(
+            str(document["file_id"]), int(document.get("file_size") or 0), name, kind, mime
+        )
+    if sizes := body.get("photo"):
+        best = sizes[-1]  # they come by size
+        size = int(best.get("file_size") or 0)
+        return _Named(str(best["file_id"]), size, "photo.jpg", "photo", "image/jpeg")
+    return None
+
+
+def _told_apart(named: _Named, data: bytes, room: int) -> Fetched:
+    """Return a file as what it is: a text that may hold keys, or anything else."""
+    words, codec = _words(data)
+    inline = codec == "utf-8" and len(data) <= INLINE_BYTES and len(words or "") <= room
+    return Fetched(
+        name=named.name,
+        kind=named.kind,
+        mime=named.mime,
+        data=data,
+        words=words,
+        codec=codec,
+        inline=inline and words is not None,
+    )
+
+
+def _words(data: bytes) -> tuple[str | None, str]:
+    """Return what is written in a file and in which alphabet; None if it is no text."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return data.decode("utf-16"), "utf-16"
+        except UnicodeDecodeError:
+            return None, ""
+    if b"\0" in data:
+        return None, ""
+    try:
+        return data.decode(), "utf-8"
+    except UnicodeDecodeError:
+        return data.decode("latin-1"), "latin-1"  # any bytes: a key in it is found all the same
+
+
+def _headed(file: Fetched) -> str:
+    return f"[file {one_line(file.name, 80)}]\n{file.words}" if file.inline else file.words or ""

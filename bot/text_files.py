@@ -1,0 +1,56 @@
+"""Words about files: what could not be taken of what the owner sent, and what is there to be had.
+
+Part of bot/text.py's wording. Neighbours: sent.py and file_back.py.
+"""
+
+from typing import Any
+
+UNREAD = {
+    "voice": "I cannot hear voice messages. Write it, please.",
+    "video_note": "I cannot watch videos. Send a screenshot, or the video as a file.",
+    "video": "I cannot watch videos. Send a screenshot, or the video as a file.",
+    "audio": "I cannot hear audio. Write what matters, or send it as a file for the agent.",
+    "sticker": "A sticker says nothing to an agent. Write what you mean.",
+    "dice": "A dice says nothing to an agent. Write what you mean.",
+    "location": "I cannot pass a location on. Write the address.",
+    "venue": "I cannot pass a place on. Write its address.",
+    "contact": "I cannot pass a contact on. Write what of it matters.",
+    "poll": "I cannot pass a poll on. Write what you want decided.",
+    "story": "I cannot pass a story on. Send a screenshot.",
+    "game": "I cannot pass a game on.",
+    "paid_media": "I cannot pass paid media on. Send the picture itself.",
+    "checklist": "I cannot pass a checklist on. Write its lines as text.",
+}
+
+
+NOT_NEEDED = "What you sent along with that went nowhere: a command takes no file."
+
+
+def unread(body: dict[str, Any]) -> list[str]:
+    """Return what is said of a message that carries something no agent can be given."""
+    found = next((kind for kind in UNREAD if body.get(kind)), "")
+    return [UNREAD[found]] if found else []
+
+
+def too_large(name: str, size: int) -> str:
+    """Say that Telegram does not let a bot have so large a file."""
+    about = f"{name} has {megabytes(size)}" if size else f"{name} is too large"
+    return (
+        f"{about}; Telegram gives a bot 20 MB at most. Send a smaller one, or put it where the box can "
+        "reach it and name the place."
+    )
+
+
+def not_fetched(name: str, why: str) -> str:
+    return f"{name} could not be fetched ({why}). Send it again."
+
+
+def not_taken(sentences: tuple[str, ...], *, rest: bool) -> str:
+    """Say what was left out, and what became of the rest of the message."""
+    if not sentences:
+        return ""
+    return "\n".join([*sentences, "The rest went on." if rest else "Nothing was passed on."])
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{max(size, 1) / 1000:.1f} kB"
