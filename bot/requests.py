@@ -21,7 +21,7 @@ import telegram
 from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
-from bot import buttons, delivery, keys, text, text_files, text_live
+from bot import buttons, delivery, keys, text, text_files, text_live, text_places
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, units
@@ -533,27 +533,26 @@ class Requests:
         return found[0] if len(found) == 1 else ""
 
     async def _projects(self, heard: Heard, rest: str) -> list[Item]:
-        match rest.split():
-            case []:
+        verb, *words = rest.split(maxsplit=2) or [""]
+        match verb, words:
+            case "", []:
                 return self._says(text.projects(await self._known_projects()))
-            case ["add", name, source]:
-                base = ""
-            case ["add", name, source, base]:
-                pass
-            case ["remove", name]:
+            case "add", [name, source]:
+                place, _, base = source.partition(" ")
+                result = await self._engine.call(
+                    "want_project", cause=heard.cause, name=name, source=place, base=base.strip()
+                )
+                return self._receipt(heard, result)
+            case "check", [name, *command]:
+                result = await self._engine.call(
+                    "set_check", cause=heard.cause, name=name, text=" ".join(command)
+                )
+                return self._done(heard, result)
+            case "remove", [name]:
                 result = await self._engine.call("remove_project", cause=heard.cause, name=name)
                 return self._done(heard, result)
             case _:
-                return [
-                    self._said(
-                        "Say /projects add NAME URL_OR_PATH [BASE] or /projects remove NAME.",
-                        heard.message_id,
-                    )
-                ]
-        result = await self._engine.call(
-            "add_project", cause=heard.cause, name=name, source=source, base=base
-        )
-        return [self._said(_added(result), heard.message_id)]
+                return [self._said(text_places.PROJECTS_USAGE, heard.message_id)]
 
     async def _known_projects(self) -> list[ProjectView]:
         return _as(await self._engine.call("projects"), list[ProjectView])
@@ -656,15 +655,6 @@ def _peeked(view: Peek, card: str, goal: str) -> tuple[Item, ...]:
 def _as(result: object, kind: type[T]) -> T:
     """Return what the engine answered as the view it is."""
     return msgspec.convert(msgspec.to_builtins(result), kind)
-
-
-def _added(result: object) -> str:
-    """Return what is told of a project taken in."""
-    if not isinstance(result, dict):
-        return "Added."
-    notes = "".join(f"\n{note}" for note in result.get("notes") or ())
-    facts = {name: str(result.get(name) or "?") for name in ("name", "base", "push")}
-    return f"{facts['name']} is added, from {facts['base']}. Push goes to {facts['push']}.{notes}"
 
 
 def _joined(texts: Sequence[str]) -> str:

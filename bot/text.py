@@ -17,7 +17,7 @@ from datetime import datetime, tzinfo
 
 from msgspec import Struct
 
-from bot import text_estimate
+from bot import text_estimate, text_places
 from bot.entities import (
     TEXT_LIMIT,
     Builder,
@@ -44,6 +44,7 @@ from engine.views import (
     PermissionCard,
     PieceLine,
     PlanCard,
+    ProjectCard,
     ProjectView,
     QuestionCard,
     ReviewCard,
@@ -58,6 +59,7 @@ from engine.views import (
 LABELS = {
     "allow": "Allow",
     "always": "Always",
+    "another": "Another…",
     "answer": "Answer…",
     "approve": "Approve",
     "cancel": "Cancel",
@@ -168,6 +170,8 @@ def sounds(card: Card) -> bool:
         return False
     if isinstance(card, ShipCard):
         return card.asks and card.stage == "failed"
+    if isinstance(card, ProjectCard):
+        return card.asks and card.late
     return card.asks
 
 
@@ -225,6 +229,8 @@ def _first_line(card: AnyCard) -> str:
             return "A usage limit is over: go on?" if card.asks else "After a usage limit"
         case WhereCard():
             return "Which one is this for?" if card.asks else "You were asked which one"
+        case ProjectCard():
+            return text_places.PROJECT_TITLES.get(card.stage, "A project")
         case ReviewCard():
             return "Ready for your review" if card.asks else "Review"
         case ShipCard():
@@ -269,6 +275,8 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
         case WhereCard():
             sheet.foreign("You wrote:", Rich(tame(card.text)), "your-words.txt")
             _listed(card.options, sheet)
+        case ProjectCard():
+            text_places.project(card, sheet)
         case ReviewCard():
             _review(card, sheet)
         case ShipCard():
@@ -552,7 +560,7 @@ def _style(verb: str) -> str:
 def _option(card: AnyCard, verb: str) -> str:
     number = int(verb.removeprefix("option-"))
     options: Sequence[str] = ()
-    if isinstance(card, WhereCard):
+    if isinstance(card, WhereCard | ProjectCard):
         options = card.options
     elif isinstance(card, QuestionCard) and len(card.answers) < len(card.questions):
         options = card.questions[len(card.answers)].options
@@ -740,6 +748,10 @@ NOT_THERE = "That is not there any more. Look at it again."
 ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
 PROMPTS = {
     "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
+    "another": (
+        "Which command checks it? Reply to this message.",
+        "As you would type it in its folder",
+    ),
     "answer": ("Your answer? Reply to this message.", "It goes to who asked"),
     "send_back": ("What should it do otherwise? Reply to this message.", "It goes to the worker"),
     "new": ("What is the goal? Reply to this message.", "A lead plans it first"),

@@ -138,6 +138,11 @@ class Named(Arguments, frozen=True):
     name: str
 
 
+class SetCheck(Arguments, frozen=True):
+    name: str
+    text: str
+
+
 class AddAccount(Arguments, frozen=True):
     name: str
     agent: str
@@ -228,6 +233,8 @@ VERBS: Final[dict[str, Verb]] = {
     "asks": Verb(Nothing, tuple[Row, ...]),
     "projects": Verb(Nothing, tuple[ProjectView, ...]),
     "add_project": Verb(AddProject, changes=True, patience_s=1800),  # clones it
+    "want_project": Verb(AddProject, changes=True),
+    "set_check": Verb(SetCheck, changes=True),
     "remove_project": Verb(Named, changes=True),
     "machines": Verb(Nothing),
     "look_at_machine": Verb(AtAddress, patience_s=60),

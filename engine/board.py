@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from engine import board_places
 from engine.rules import after_limit, estimates, news, session_state, turn_ends
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
@@ -39,6 +40,7 @@ from engine.views import (
     PermissionCard,
     PieceLine,
     PlanCard,
+    ProjectCard,
     QuestionCard,
     ReviewCard,
     Row,
@@ -160,6 +162,11 @@ def general(world: World) -> list[AnyCard]:
     found: list[AnyCard] = [
         _login_card(rest.account, rest.why, rest.at) for rest in fleet.rests if rest.signed_out
     ]
+    found.extend(
+        board_places.project_card(project, project.adding)
+        for project in _all(world, "project/", Project)
+        if project.adding
+    )
     found.extend(
         _ask_card(world, ask)
         for ask in _all(world, "ask/", Ask)
@@ -344,6 +351,8 @@ def _check_line(goal: Goal) -> str:
     if not check:
         refused = any(state.command.kind == "check" for state in goal.commands)
         return "no check: you said Not this" if refused else "no check in the settings"
+    if goal.check_by_owner:
+        check = f"{check} (set by you)"
     verdict = goal.base_verdict
     if verdict is None:
         return f"check: {check}"
@@ -896,6 +905,14 @@ def _rows_of_session(
         running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
 
 
+PROJECT_ASKS = {
+    "barred": "a key to let it in by",
+    "bases": "the branch to start from",
+    "failed": "it could not be read",
+    "check": "how it is checked",
+}
+
+
 def asks_for(card: AnyCard) -> str:
     """What a card waits for, in a few words without foreign text."""
     match card:
@@ -909,6 +926,8 @@ def asks_for(card: AnyCard) -> str:
             return f"{card.who} shows its approach"
         case CommandCard():
             return f"the project's {card.kind} to allow"
+        case ProjectCard():
+            return f"project {card.name}: {PROJECT_ASKS.get(card.stage, 'your word')}"
         case ReviewCard():
             return "a review"
         case ShipCard():

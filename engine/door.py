@@ -84,7 +84,7 @@ class Door(Taps, Peeks, Plans, Projects, Machines, Accounts, Settings):
         self._streams.setdefault(goal, set()).add(stream)
         if goal:
             self._refresh(goal)
-        elif stream.startswith("ask/"):
+        elif stream.startswith(("ask/", "project/")):
             self._show("", board.general(world))
         elif stream == "fleet":
             self._on_fleet(world)

@@ -24,6 +24,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from engine.adapters import known_hosts
+from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Link, Local, Machine, NodeRefused
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
@@ -111,7 +112,7 @@ class Engine:
             ledger = await stack.enter_async_context(Ledger(file))
             vault, opener = await self._vault(stack)
             machines = self._reached = self._given.copy() or {HERE: Local(self.home.root)}
-            hub = Hub(self.home.hubs)
+            hub = Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
             self.runs = Runs(
                 self.home.root,
                 machines,

@@ -146,6 +146,16 @@ class Home:
         return self.secrets / "known_hosts"
 
     @property
+    def deploy_keys(self) -> Path:
+        """Return the folder of the keys that projects' repositories are reached with."""
+        return self.secrets / "deploy"
+
+    @property
+    def machine_key(self) -> Path:
+        """Return the private half of what machines may let us in by."""
+        return self.secrets / "machine-key"
+
+    @property
     def vault_key(self) -> Path:
         """Return the private half: only the engine opens it."""
         return self.secrets / "vault.key"

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.adapters import settings
+from engine.adapters import settings, taking_in
 from engine.adapters.following import Followed
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
@@ -39,6 +39,7 @@ from engine.rules.effects import (
     ReadBase,
     ReplyDesk,
     StartRun,
+    TakeIn,
     TakeRemote,
     TidyBranch,
     Watch,
@@ -67,7 +68,7 @@ from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
-from engine.rules.words import HERE, CheckVerdict, Collected
+from engine.rules.words import HERE, CheckVerdict, Collected, Command
 
 Events = Sequence[tuple[str, AnyEvent]]
 
@@ -98,16 +99,18 @@ class Performer:
     async def __call__(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:
         """Do what is ordered and return the events that came of it."""
         try:
-            return await self._do(effect_id, effect)
+            return await self._do(effect_id, stream, effect)
         except Refused as no:
             about = getattr(effect, "piece", "") or getattr(effect, "run", "")
             gave_up = GaveUp(effect=type(effect).__name__, why=no.sentence, about=about)
             return [(stream, gave_up)]
 
-    async def _do(self, effect_id: int, effect: AnyEffect) -> Events:
+    async def _do(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:
         match effect:
             case ReadBase():
                 return await self._read_base(effect)
+            case TakeIn():
+                return [(stream, await taking_in.take_in(self._hub, effect))]
             case Collect():
                 return await self._collect(effect)
             case Merge():
@@ -206,13 +209,18 @@ class Performer:
             raise Refused(away.sentence) from away
         branch = await self._hub.begin(effect.project, effect.goal, base_commit, effect.title)
         found = await settings.read(self._hub, effect.project, base_commit)
-        asks = [await self._runs.new_id("a") for _ in found.commands]
+        commands = found.commands
+        by_owner = bool(project.check) and not any(c.kind == "check" for c in commands)
+        if by_owner:
+            commands = (*commands, Command("check", project.check))
+        asks = [await self._runs.new_id("a") for _ in commands]
         read = BaseRead(
             base_commit=base_commit,
             branch=branch,
-            commands=found.commands,
+            commands=commands,
             asks=tuple(asks),
             settings_from=found.path,
+            check_by_owner=by_owner,
             note=found.note,
         )
         return [(f"goal/{effect.goal}", read)]

@@ -4,7 +4,7 @@ A card is one message kept current. `revision` is a short hash of what a decisio
 on: a tap carries it back, and a tap on another revision is refused with what changed. `asks` is true
 while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
 in snake case: start, discard, allow, deny, not_this, ship, correct, diff, drop, proceed, push,
-cancel, retry, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
+cancel, retry, another, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
 in NEEDS_TEXT are answered by a line. Built by engine/board.py from the streams' states.
 """
 
@@ -18,7 +18,7 @@ from engine.rules.words import Attachment as Attachment
 from engine.rules.words import PlanEstimate as PlanEstimate
 from engine.rules.words import Question
 
-NEEDS_TEXT = frozenset({"correct", "answer", "send_back"})
+NEEDS_TEXT = frozenset({"correct", "answer", "another", "send_back"})
 
 
 class Wait(Struct, frozen=True):
@@ -182,6 +182,26 @@ class WhereCard(Card, frozen=True, kw_only=True):
     options: tuple[str, ...]
 
 
+class ProjectCard(Card, frozen=True, kw_only=True):
+    """A repository on its way in. Retry, Cancel; a branch each; Allow, Not this, Another…"""
+
+    name: str
+    source: str
+    stage: str  # reading, barred, bases, failed, check, done, left
+    base: str = ""
+    push: str = ""  # where Push goes
+    why: str = ""  # git's words, or ours
+    public: str = ""  # the key to be added at the other side
+    host: str = ""
+    fingerprint: str = ""  # what the host shows; Retry accepts it
+    expected: str = ""  # what was accepted before, where that is another
+    options: tuple[str, ...] = ()  # branches
+    command: str = ""  # how it is probably checked
+    check: str = ""  # how it is checked, once that is known
+    notes: tuple[str, ...] = ()
+    late: bool = False  # what it asks came up when the owner may be looking elsewhere
+
+
 class ReviewCard(Card, frozen=True, kw_only=True):
     """The whole put to the owner. Ship, Correct…, Diff, Drop."""
 
@@ -237,6 +257,7 @@ AnyCard: TypeAlias = (
     | CommandCard
     | LimitCard
     | WhereCard
+    | ProjectCard
     | ReviewCard
     | ShipCard
     | FailureCard

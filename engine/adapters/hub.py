@@ -19,13 +19,14 @@ import re
 import shlex
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from engine.adapters import sources
+from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.git import LONG_S, Answer, git, shown, without_password
 from engine.adapters.sources import Source, is_final, is_local
 from engine.errors import Broken, Refused, Unavailable
@@ -110,8 +111,11 @@ class PushOutcome:
 class Hub:
     """All of a home's bare clones."""
 
-    def __init__(self, home_hub: Path) -> None:
+    def __init__(self, home_hub: Path, keys: DeployKeys | None = None) -> None:
+        """Take where they lie, and the keys that projects are reached with."""
         self._root = home_hub
+        self.keys = keys or DeployKeys(home_hub.with_name("deploy"))
+        self._access = self.keys.environment
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
     def path(self, project: str) -> Path:
@@ -122,9 +126,9 @@ class Hub:
 
     # ---- what the owner named
 
-    async def inspect(self, source: str, base: str | None) -> Source:
+    async def inspect(self, source: str, base: str | None, project: str = "") -> Source:
         """Return what can be worked with; raises Refused for what cannot."""
-        return await sources.inspect(source, base)
+        return await sources.inspect(source, base, self._access(project, source))
 
     async def identity(self, source: str) -> tuple[str, str]:
         """Return the name and address a session's commits are made with."""
@@ -136,11 +140,12 @@ class Hub:
             hub = await self._made(project)
             ref = f"refs/source/{base}"
             spec = f"+refs/heads/{base}:{ref}"
-            answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS)
+            env = self._access(project, source)
+            answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS, env=env)
             if "mismatched algorithms" in answer.words:
                 await asyncio.to_thread(shutil.rmtree, hub)
                 hub = await self._made(project, object_format="sha256")
-                answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS)
+                answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS, env=env)
             if answer.code:
                 raise self._not_brought(source, base, answer)
             return await self._id(hub, ref)
@@ -173,6 +178,11 @@ class Hub:
             return None
         blob = rest.partition(" ")[2].partition("\t")[0]
         return (await git("cat-file", "blob", blob, at=hub, keep=FILE_BYTES)).out
+
+    async def listed(self, project: str, commit: str) -> tuple[str, ...]:
+        """Return the names in a commit's top folder, printable."""
+        answer = await git("ls-tree", "-z", "--name-only", _id(commit), at=self.path(project))
+        return tuple(shown(name) for name in answer.out.split(b"\0") if name)
 
     # ---- landing
 
@@ -333,6 +343,7 @@ class Hub:
             at=self.path(project),
             remote=True,
             local=is_local(push_url),
+            env=self._access(project, push_url),
             ok=None,
         )
         if answer.code:
@@ -344,6 +355,19 @@ class Hub:
             if name == ref:
                 return commit
         return ""
+
+    async def may_push(self, project: str, push_url: str, branch: str, commit: str) -> str:
+        """Ask the remote whether it would take a push, and send nothing; return its no, "" for yes."""
+        answer = await git(
+            *("push", "--dry-run", "--porcelain", "--no-verify", "--no-signed"),
+            *("--", push_url, f"{_id(commit)}:refs/heads/{branch}"),
+            at=self.path(project),
+            remote=True,
+            local=is_local(push_url),
+            env=self._access(project, push_url),
+            ok=None,
+        )
+        return answer.why if answer.code else ""
 
     async def take_remote(
         self, project: str, push_url: str, base: str, head: str, message: str
@@ -387,6 +411,7 @@ class Hub:
                 at=hub,
                 remote=True,
                 local=is_local(push_url),
+                env=self._access(project, push_url),
                 ok=None,
                 limit_s=LONG_S,
             )
@@ -408,7 +433,8 @@ class Hub:
         hub = self.path(project)
         if await self._find(hub, ref) == seen:
             return seen  # the ref is made when a fetch has ended; an object alone proves nothing
-        answer = await self._fetch(hub, url, f"+refs/heads/{branch}:{ref}", config=_OLD_FAULTS)
+        spec, env = f"+refs/heads/{branch}:{ref}", self._access(project, url)
+        answer = await self._fetch(hub, url, spec, config=_OLD_FAULTS, env=env)
         if answer.code:
             raise self._not_brought(url, branch, answer)
         return await self._id(hub, ref)
@@ -444,6 +470,7 @@ class Hub:
         *,
         config: Sequence[str] = (),
         upload_pack: str = "",
+        env: Mapping[str, str] | None = None,
     ) -> Answer:
         served = [f"--upload-pack={upload_pack}"] if upload_pack else _served(url)
         for _ in range(2):
@@ -453,6 +480,7 @@ class Hub:
                 remote=True,
                 local=is_local(url),
                 config=config,
+                env=env,
                 ok=None,
                 limit_s=LONG_S,
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,14 @@ _SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://")
 _SCP = re.compile(r"^[^/\\:\s]+:(?!:)")  # host:path, and not a remote helper's name::
 _WITH_PASSWORD = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s]*:[^/@\s]+@")
 _TOKEN_AS_USER = re.compile(r"^https?://[^/@\s]+@")
+_NOT_LET_IN = (
+    "permission denied",
+    "host key verification failed",
+    "could not read from remote repository",
+    "repository not found",
+    "access denied",
+    "no matching host key",
+)
 _NO_USE_ASKING_AGAIN = (
     "authentication failed",
     "permission denied",
@@ -52,6 +61,19 @@ class Source:
     push_url: str  # "" = the repository itself
     push_branch_only: bool  # Push makes branch quarterdeck/<goal> there and touches no other
     notes: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+
+
+class NoAccess(Refused):
+    """The other side does not let us in, or we did not believe that it is who it should be."""
+
+
+class NoBase(Refused):
+    """It is not said which branch to work from; one of `branches`."""
+
+    def __init__(self, sentence: str, branches: list[str]) -> None:
+        super().__init__(sentence)
+        self.branches = tuple(branches)
 
 
 def is_address(source: str) -> bool:
@@ -69,18 +91,39 @@ def is_final(words: str) -> bool:
     return any(mark in words.lower() for mark in _NO_USE_ASKING_AGAIN)
 
 
-async def inspect(source: str, base: str | None) -> Source:
-    """Return what `source` is; raises Refused for what cannot be worked with."""
+def named(source: str) -> str:
+    """Return what the owner named, if it may be kept: no password in it, nothing git takes for more."""
     source = source.strip()
     if not source or source.startswith("-") or "\0" in source or "\n" in source:
         raise Refused("Give the folder of a git repository, or its address.")
     if whole(source) != source:
         raise Refused(f"{whole(source)} is no UTF-8, so no card could show it: rename the folder.")
+    if _WITH_PASSWORD.match(source) or _TOKEN_AS_USER.match(source):
+        raise Refused(
+            f"That address holds a password or token. Give it as {without_password(source)} and "
+            "let git's credential helper, or SSH, sign in."
+        )
+    return source
+
+
+def spelt(source: str) -> str:
+    """Return a source as it is kept: a path whole, an address as it stands."""
+    if is_address(source):
+        return source
+    return str(Path(os.path.expanduser(source)).absolute())
+
+
+async def inspect(source: str, base: str | None, env: Mapping[str, str] | None = None) -> Source:
+    """Return what `source` is; raises Refused for what cannot be worked with.
+
+    env   how git signs in at an address, where that is not the box's own way
+    """
+    source = named(source)
     path = _on_disk(source)
     if path is not None:
         return await _folder(path, base)
     if is_address(source):
-        return await _address(source, base)
+        return await _address(source, base, env or {})
     raise Refused(
         f"There is nothing at {source}. Give the folder of a git repository, or its address."
     )
@@ -128,16 +171,12 @@ async def identity(source: str) -> tuple[str, str]:
 _TRUST = ("safe.directory=*",)  # the owner named it, whoever owns the files
 
 
-async def _address(source: str, base: str | None) -> Source:
-    if _WITH_PASSWORD.match(source) or _TOKEN_AS_USER.match(source):
-        raise Refused(
-            f"That address holds a password or token. Give it as {without_password(source)} and "
-            "let git's credential helper, or SSH, sign in."
-        )
+async def _address(source: str, base: str | None, env: Mapping[str, str]) -> Source:
     answer = await git(
         *("ls-remote", "--symref", "--", source, "HEAD", "refs/heads/*"),
         remote=True,
         local=is_local(source),
+        env=env,
         ok=None,
     )
     if answer.code:
@@ -148,12 +187,15 @@ async def _address(source: str, base: str | None) -> Source:
     wanted = base or head
     if wanted is None or wanted not in branches:
         what = f"has no branch {base}" if base else "names no default branch"
-        raise Refused(f"{source} {what}. Name one of its branches with --base: {_some(branches)}.")
-    return Source(source, False, wanted, source, False)
+        listed = _some(branches)
+        raise NoBase(f"{source} {what}. Name one of its branches with --base: {listed}.", branches)
+    return Source(source, False, wanted, source, False, branches=tuple(branches))
 
 
 def _unreachable(source: str, answer: Answer) -> None:
     sentence = f"{source} could not be read. git says: {answer.why}"
+    if any(mark in answer.words.lower() for mark in _NOT_LET_IN):
+        raise NoAccess(f"{sentence}\nTry `git ls-remote {source}` as the user we run as.")
     if is_final(answer.words):
         raise Refused(f"{sentence}\nTry `git ls-remote {source}` as the user we run as.")
     raise Unavailable(sentence)
@@ -190,16 +232,19 @@ async def _folder(path: Path, base: str | None) -> Source:
     if not branches:
         raise Refused(f"{top} has no commit yet. Make a first one, then add it again.")
     if base is None and not on:
-        raise Refused(
+        raise NoBase(
             f"{top} is on no branch (its HEAD is detached). Name the branch to work from with "
-            f"--base: {_some(branches)}."
+            f"--base: {_some(branches)}.",
+            branches,
         )
     wanted = base or on
     if wanted not in branches:
-        raise Refused(await _no_such_branch(top, wanted, branches, given=base is not None))
+        given = base is not None
+        raise NoBase(await _no_such_branch(top, wanted, branches, given=given), branches)
     push_url, said = await _origin(top)
     notes = [note for note in (said, *await _notes(top, wanted, on)) if note]
-    return Source(str(top), True, wanted, push_url, not push_url, tuple(notes))
+    kept = tuple(branches)
+    return Source(str(top), True, wanted, push_url, not push_url, tuple(notes), kept)
 
 
 async def _top(path: Path) -> Path:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine import board
+from engine import board, board_places
+from engine.adapters import sources
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules.events import ProjectAdded, ProjectRemoved
+from engine.rules.events import ProjectAdded, ProjectCheck, ProjectRemoved, ProjectWanted
 from engine.views import CommandView, ProjectView
 
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -26,8 +27,9 @@ class Projects(Inside):
                 name=project.name,
                 source=project.source,
                 base=project.base,
-                push=project.push_url or f"branch quarterdeck/<goal> in {project.source}",
+                push=board_places.pushes_to(project),
                 commands=(
+                    *((f"check: {project.check} (set by you)",) if project.check else ()),
                     *(f"{c.kind}: {c.text} (allowed)" for c in project.allowed),
                     *(f"{c.kind}: {c.text} (not this)" for c in project.refused),
                 ),
@@ -43,13 +45,9 @@ class Projects(Inside):
         self, name: str, source: str, base: str = "", cause: str = ""
     ) -> dict[str, Any]:
         """Take a repository in: {"name", "base", "push", "notes"}."""
-        if not PROJECT.fullmatch(name):
-            raise Refused(
-                f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
-                "at most 40, a letter or digit first."
-            )
+        _may_be_called(name)
         try:
-            found = await self._hub.inspect(source, base or None)
+            found = await self._hub.inspect(source, base or None, name)
         except Unavailable as away:  # asked for ever, a mistyped address would hold up the chat
             raise Refused(f"{away.sentence}\nNothing was added.") from away
         added = ProjectAdded(source=found.source, push_url=found.push_url, base=found.base)
@@ -62,9 +60,39 @@ class Projects(Inside):
         push = found.push_url or f"branch quarterdeck/<goal> in {found.source}"
         return {"name": name, "base": found.base, "push": push, "notes": notes}
 
+    async def want_project(
+        self, name: str, source: str, base: str = "", cause: str = ""
+    ) -> dict[str, str]:
+        """Take a repository in, in its own time: a card tells how that goes and asks what it must."""
+        _may_be_called(name)
+        source = sources.spelt(sources.named(source))
+        wanted = ProjectWanted(card=await self._id("pr"), source=source, base=base.strip())
+        await self._loop.post(f"project/{name}", wanted, cause)
+        return {"verdict": "on it"}
+
+    async def set_check(self, name: str, text: str, cause: str = "") -> dict[str, str]:
+        """Say how a project is checked where its settings do not; "" = not at all."""
+        await self._loop.post(f"project/{name}", ProjectCheck(text=text), cause)
+        if not text.strip():
+            return {"verdict": f"{name} has no check of yours any more."}
+        return {
+            "verdict": f"Goals of {name} that start from now on are checked by it, unless its "
+            "settings name a check."
+        }
+
     async def remove_project(self, name: str, cause: str = "") -> str:
         live = [g.title for g in board.goals(self.world()) if g.live and g.project == name]
         if live:
             raise Refused(f"Project {name} has goals that are not over: {', '.join(live)}.")
         await self._loop.post(f"project/{name}", ProjectRemoved(), cause)
+        if self._hub.keys.forget(name):
+            return "Its repository was not touched. Take its key away on the other side, too."
         return "Its repository was not touched."
+
+
+def _may_be_called(name: str) -> None:
+    if not PROJECT.fullmatch(name):
+        raise Refused(
+            f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
+            "at most 40, a letter or digit first."
+        )

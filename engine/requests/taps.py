@@ -26,6 +26,9 @@ from engine.rules.events import (
     PieceStopped,
     PlanDiscarded,
     PlanStarted,
+    ProjectCheck,
+    ProjectLeft,
+    ProjectRetried,
     ReviewCorrected,
     ShipCalled,
     ShipCancelled,
@@ -44,6 +47,7 @@ from engine.views import (
     LimitCard,
     PermissionCard,
     PlanCard,
+    ProjectCard,
     QuestionCard,
     ReviewCard,
     SessionCard,
@@ -95,6 +99,10 @@ class Taps(Goals):
             # A line for after the turn would wait for the turn that waits for this very answer.
             verdict = await self._tapped(shown, "answer", text, cause, sent)
             return {"goal": shown.goal, "verdict": verdict}
+        if isinstance(shown, ProjectCard):
+            if "another" not in shown.buttons:
+                raise Refused("That card takes no words: tap one of its buttons.")
+            return {"goal": "", "verdict": await self._tapped(shown, "another", text, cause)}
         if shown is not None and shown.goal:
             asked = self._loop.state(f"ask/{shown.id}")
             if isinstance(asked, ask_rule.Ask) and asked.teller.startswith("session/"):
@@ -163,6 +171,10 @@ class Taps(Goals):
                 return f"Answered: {answer}"[:190]
             case WhereCard():
                 return await self._where(card, verb, cause)
+            case ProjectCard():
+                said, verdict = _about_project(card, verb, text)
+                await self._loop.post(f"project/{card.name}", said, cause)
+                return verdict
             case _:
                 stream, said, verdict = self._event(card, verb, text, files)
                 await self._loop.post(stream, said, cause)
@@ -262,6 +274,23 @@ class Taps(Goals):
                 )
             case _:
                 raise Refused(GONE)
+
+
+def _about_project(card: ProjectCard, verb: str, text: str) -> tuple[AnyEvent, str]:
+    """The event a button of a repository's card is, and what the owner is told."""
+    match verb:
+        case "cancel":
+            return ProjectLeft(), "Left: nothing was added"
+        case "allow":
+            return ProjectCheck(text=card.command), "It checks every goal's work"
+        case "not_this":
+            return ProjectCheck(text=""), "No check, then"
+        case "another":
+            if not text.strip():
+                raise Refused("That line is empty. Tap Another… again and send the command.")
+            return ProjectCheck(text=text), f"Checked with: {text.strip()}"[:190]
+        case _:
+            return ProjectRetried(base=_option(card.options, verb)), "Looking again"
 
 
 def _option(options: Sequence[str], verb: str) -> str:

@@ -50,6 +50,16 @@ class ReadBase(Effect, frozen=True):
     title: str
 
 
+class TakeIn(Effect, frozen=True):
+    """Look at a repository the owner named, and bring it into the hub."""
+
+    project: str
+    card: str
+    source: str
+    base: str = ""
+    trust: str = ""  # the fingerprint of its host's key, as the owner accepted it
+
+
 class Collect(Effect, frozen=True):
     """Take the one commit a worker's branch ends in into the hub's quarantine."""
 
@@ -227,6 +237,7 @@ AnyEffect: TypeAlias = (
     Tell
     | Say
     | ReadBase
+    | TakeIn
     | Collect
     | Merge
     | Land

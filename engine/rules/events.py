@@ -50,6 +50,67 @@ class ProjectAdded(Event, frozen=True):
     base: str
 
 
+class ProjectWanted(Event, frozen=True):
+    """Request from the phone: take this repository in; what is not plain is asked on a card."""
+
+    card: str
+    source: str
+    base: str = ""  # "" = found out, and asked where there are several
+
+
+class ProjectTaken(Event, frozen=True):
+    """Fact: it could be read and lies in the hub."""
+
+    card: str
+    source: str
+    push_url: str
+    base: str
+    notes: tuple[str, ...] = ()
+    check: str = ""  # what its own settings say
+    guess: str = ""  # where they say none
+
+
+class ProjectBarred(Event, frozen=True):
+    """Fact: its other side does not let us in yet; what the owner can do about it."""
+
+    card: str
+    why: str
+    public: str = ""  # the line to be added there
+    host: str = ""
+    fingerprint: str = ""  # what the host shows
+    expected: str = ""  # what was accepted before, where that is another
+
+
+class ProjectBases(Event, frozen=True):
+    """Fact: it can be read, and which branch to start from is not plain."""
+
+    card: str
+    branches: tuple[str, ...]  # likely ones, the likeliest first
+
+
+class ProjectNotTaken(Event, frozen=True):
+    """Fact: no, and why, in words that say what to do."""
+
+    card: str
+    why: str
+
+
+class ProjectRetried(Event, frozen=True):
+    """Request: look again; the host's fingerprint as it was shown counts as accepted."""
+
+    base: str = ""  # the branch that was chosen
+
+
+class ProjectLeft(Event, frozen=True):
+    """Request: do not add it after all."""
+
+
+class ProjectCheck(Event, frozen=True):
+    """Request: what checks the project where its settings do not say; "" = nothing, ask no more."""
+
+    text: str
+
+
 class ProjectRemoved(Event, frozen=True):
     """Request: forget the project; its hub stays on disk until no goal needs it."""
 
@@ -117,6 +178,7 @@ class BaseRead(Event, frozen=True):
     commands: tuple[Command, ...] = ()
     asks: tuple[str, ...] = ()  # one id for each command, should the owner have to be asked
     settings_from: str = ""
+    check_by_owner: bool = False  # the settings name none: it is the one the owner set
     note: str = ""  # something to say: both settings files exist, detached head, …
 
 
@@ -866,6 +928,14 @@ ProjectEvent: TypeAlias = (
     | CommandWanted
     | CommandDecided
     | CommandChanged
+    | ProjectWanted
+    | ProjectTaken
+    | ProjectBarred
+    | ProjectBases
+    | ProjectNotTaken
+    | ProjectRetried
+    | ProjectLeft
+    | ProjectCheck
     | GaveUp
 )
 GoalEvent: TypeAlias = (

@@ -190,6 +190,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         branch=event.branch,
         commands=tuple(CommandState(command) for command in event.commands),
         settings_from=event.settings_from,
+        check_by_owner=event.check_by_owner,
         failure="",
     )
     wanted = tuple(

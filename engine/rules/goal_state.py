@@ -98,6 +98,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     session: str = ""
     commands: tuple[CommandState, ...] = ()
     settings_from: str = ""
+    check_by_owner: bool = False  # the check is the one they set; the settings name none
     base_verdict: CheckVerdict | None = None
     plan: str = ""
     plan_stage: PlanStage = PlanStage.NONE

@@ -1,7 +1,8 @@
 """A repository the owner gave us, and which of its commands may run.
 
 The owner is asked once for each exact command (check, setup); goals that need the same one wait for
-the same answer. Pure. Neighbours: goal.py asks, ask.py tells.
+the same answer. Where the repository's settings name no check, the owner may (`check`). Pure.
+Neighbours: adding.py (on the way in), goal.py asks, ask.py tells.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
+from engine.rules import adding
+from engine.rules.adding import Adding
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     Asked,
@@ -17,10 +20,19 @@ from engine.rules.events import (
     CommandDecided,
     CommandSettled,
     CommandWanted,
+    GaveUp,
     ProjectAdded,
+    ProjectBarred,
+    ProjectBases,
+    ProjectCheck,
     ProjectEvent,
+    ProjectLeft,
+    ProjectNotTaken,
     ProjectRebased,
     ProjectRemoved,
+    ProjectRetried,
+    ProjectTaken,
+    ProjectWanted,
 )
 from engine.rules.words import AskKind, Command
 
@@ -37,6 +49,9 @@ class Project(Struct, frozen=True, tag=True, kw_only=True):
     refused: tuple[Command, ...] = ()
     asking: tuple[tuple[Command, str], ...] = ()  # (command, ask)
     waiting: tuple[tuple[Command, str], ...] = ()  # (command, goal)
+    adding: Adding | None = None
+    check: str = ""  # the owner's own, for where the settings name none
+    no_check: bool = False  # the owner wants none: not asked for again
 
     @property
     def known(self) -> bool:
@@ -50,19 +65,39 @@ def begin(name: str) -> Project:
 def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect, ...]]:
     """Return what is kept of the project after `event`, and whom to tell."""
     match event:
-        case ProjectAdded() if now.known and event.source != now.source:
+        case ProjectAdded() | ProjectWanted() if now.known and event.source != now.source:
             raise Refused(
-                f"Project {now.name} is {now.source} already. Choose another name, "
-                f"or remove it first: quarterdeck project remove {now.name}"
+                f"Project {now.name} is {now.source} already. Choose another name, or remove it "
+                f"first: /projects remove {now.name}, or on the box: quarterdeck project remove "
+                f"{now.name}"
             )
+        case ProjectWanted():
+            begun = adding.wanted(event)
+            return replace(now, adding=begun), (adding.take_in(begun, now.name),)
+        case ProjectTaken() | ProjectBarred() | ProjectBases() | ProjectNotTaken():
+            return _learned(now, event), ()
+        case GaveUp(effect="TakeIn", why=why) if now.adding:
+            return _learned(now, ProjectNotTaken(card=now.adding.card, why=why, at=event.at)), ()
+        case ProjectRetried() | ProjectLeft() if now.adding is None:
+            raise Refused("That is over.")
+        case ProjectRetried() if now.adding:
+            begun, effects = adding.retried(now.adding, event, now.name)
+            return replace(now, adding=begun), effects
+        case ProjectLeft() if now.adding:
+            if now.adding.stage not in adding.OPEN:
+                raise Refused("It was added already. /projects remove takes it away.")
+            left = replace(now.adding, stage=adding.Stage.LEFT, since=event.at)
+            return replace(now, adding=left), ()
+        case ProjectCheck():
+            return _check_set(now, event), ()
         case ProjectAdded(source=source, push_url=push_url, base=base):
             return replace(now, source=source, push_url=push_url, base=base, removed=False), ()
         case ProjectRemoved() if not now.known:
-            raise Refused(f"There is no project {now.name}. /projects lists them.")
+            raise Refused(_UNKNOWN.format(now.name))
         case ProjectRemoved():
-            return replace(now, removed=True), ()
+            return replace(now, removed=True, adding=None, check="", no_check=False), ()
         case ProjectRebased() | CommandChanged() if not now.known:
-            raise Refused(f"There is no project {now.name}. /projects lists them.")
+            raise Refused(_UNKNOWN.format(now.name))
         case ProjectRebased(base=base):
             return replace(now, base=base), ()
         case CommandChanged():
@@ -89,12 +124,53 @@ def _changed(now: Project, event: CommandChanged) -> tuple[Project, tuple[AnyEff
         allowed=tuple(known for known in now.allowed if known != command),
         refused=tuple(known for known in now.refused if known != command),
     )
+    if command == Command("check", now.check) and not allowed:
+        kept = replace(kept, check="")
     if allowed is None:
         return kept, ()
     told = tuple(_tell(goal, command, allowed=allowed) for goal in event.goals)
     if allowed:
         return replace(kept, allowed=(*kept.allowed, command)), told
     return replace(kept, refused=(*kept.refused, command)), told
+
+
+_UNKNOWN = (
+    "There is no project {0}. These are the projects: /projects, or on the box: quarterdeck project "
+    "list"
+)
+
+
+def _learned(now: Project, event: adding.Fact) -> Project:
+    if now.adding is None or not adding.answers(now.adding, event):
+        return now
+    if isinstance(event, ProjectTaken) and now.known and now.source != event.source:
+        why = f"Project {now.name} is {now.source} by now. Choose another name."
+        event = ProjectNotTaken(card=event.card, why=why, at=event.at)
+    checked = bool(now.check) or now.no_check
+    after = replace(now, adding=adding.learned(now.adding, event, checked=checked))
+    if not isinstance(event, ProjectTaken):
+        return after
+    return replace(
+        after, source=event.source, push_url=event.push_url, base=event.base, removed=False
+    )
+
+
+def _check_set(now: Project, event: ProjectCheck) -> Project:
+    """Keep the owner's word on how it is checked; one they set themself need not be allowed again."""
+    if not now.known:
+        raise Refused(_UNKNOWN.format(now.name))
+    text = event.text.strip()
+    if "\n" in text or "\0" in text:
+        raise Refused("A check is one line, as you would type it in the project's folder.")
+    begun = now.adding
+    if begun and begun.stage is adding.Stage.CHECK:
+        begun = replace(begun, stage=adding.Stage.DONE, since=event.at)
+    after = replace(now, adding=begun, check=text, no_check=not text)
+    command = Command("check", text)
+    if not text or command in now.allowed:
+        return after
+    refused = tuple(other for other in now.refused if other != command)
+    return replace(after, allowed=(*now.allowed, command), refused=refused)
 
 
 def _tell(goal: str, command: Command, *, allowed: bool) -> Tell:

@@ -167,9 +167,9 @@ class FakeDoor:
     async def projects(self) -> list[ProjectView]:
         return [ProjectView(name="shop", source="/srv/shop", base="main", push="")]
 
-    async def add_project(self, name: str, source: str, base: str, cause: str) -> object:
-        told = {"name": name, "base": "main", "push": "origin", "notes": ["A shallow copy."]}
-        return await self._once(cause, "add_project", {"name": name, "source": source}, told)
+    async def want_project(self, name: str, source: str, base: str, cause: str) -> object:
+        asked = {"name": name, "source": source, "base": base}
+        return await self._once(cause, "want_project", asked, {"verdict": "on it"})
 
     async def health(self) -> dict[str, object]:
         return {"engine": "well", "runs": 0}

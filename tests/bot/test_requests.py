@@ -80,11 +80,8 @@ async def test_in_quiet_hours_a_decision_comes_silently(stage: Stage) -> None:
 async def test_a_project_is_added_from_the_phone(stage: Stage) -> None:
     await stage.start_bot()
     stage.phone.send("/projects add web https://example.org/web.git")
-    assert await stage.asked() == [
-        ("add_project", {"name": "web", "source": "https://example.org/web.git"})
-    ]
-    told = await stage.phone.wait_for(lambda m: "is added" in m.text)
-    assert told.text == "web is added, from main. Push goes to origin.\nA shallow copy."
+    asked = {"name": "web", "source": "https://example.org/web.git", "base": ""}
+    assert await stage.asked() == [("want_project", asked)]
     assert "/projects add NAME" in await said_back(stage, "/projects add web")
 
 

@@ -1,0 +1,96 @@
+"""A whole Quarterdeck in a test's hand: bot, engine and node, with Telegram alone emulated.
+
+What the owner does is typed and tapped, what is asserted stands in the chat. Neighbours: phone.py (the
+door without the bot), test_planted_key.py (a key through all of it).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.app import main
+from bot.emulator import Emulator, Message
+from bot.emulator.phone import Phone
+from engine import config
+from engine.config import Config
+from engine.engine import Engine
+from engine.paths import Home
+from stores.sealing import create_keys
+
+TOKEN = "7000000002:AAanother-token-that-must-never-be-in-a-log"
+OWNER = 42
+LIMIT_S = 60.0
+PUSHED = "✓ push"
+
+
+class Chat:
+    """The owner's chat, and what is behind it."""
+
+    def __init__(self, home: Home, engine: Engine, phone: Phone) -> None:
+        self.home = home
+        self.engine = engine
+        self.phone = phone
+
+    async def until(self, *words: str, label: str = "") -> Message:
+        """Wait for a message of the bot's that holds all these words, and this button."""
+
+        def fits(message: Message) -> bool:
+            all_there = all(part in message.text for part in words)
+            return message.from_bot and all_there and (not label or label in message.labels)
+
+        try:
+            return await self.phone.wait_for(fits, timeout=LIMIT_S)
+        except TimeoutError as late:
+            late.add_note(self.phone.transcript())
+            raise
+
+    async def sent(self, line: str, *words: str, label: str = "") -> Message:
+        """Send a line, and wait for what it leads to."""
+        self.phone.send(line)
+        return await self.until(*words, label=label)
+
+    async def tapped(self, message: Message, button: str, *words: str, label: str = "") -> Message:
+        """Press a button, and wait for what it leads to."""
+        self.phone.tap(message, button)
+        return await self.until(*words, label=label)
+
+    async def shipped(self) -> Message:
+        """Press what moves a goal on, up to the push."""
+        onward = ("Allow", "Start", "Ship", "Proceed", "Push")
+        pressed: set[tuple[int, str]] = set()
+
+        def waiting(message: Message) -> bool:
+            label = next((label for label in onward if label in message.labels), "")
+            new = bool(label) and (message.id, message.text) not in pressed
+            return message.from_bot and (new or PUSHED in message.text)
+
+        while True:
+            message = await self.phone.wait_for(waiting, timeout=LIMIT_S)
+            if PUSHED in message.text:
+                return message
+            pressed.add((message.id, message.text))
+            self.phone.tap(message, next(label for label in onward if label in message.labels))
+
+
+@asynccontextmanager
+async def chatting(folder: Path, *, scenario: str = "") -> AsyncIterator[Chat]:
+    """Run all of it over one home until the block ends; its goals are stopped then."""
+    home = Home(folder / "home").make()
+    create_keys(home)
+    home.bot_token.write_text(TOKEN)
+    stop = asyncio.Event()
+    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+        config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
+        engine = Engine(home, scenario=scenario)
+        async with engine.running():
+            bot = asyncio.create_task(main(home, stop))
+            try:
+                yield Chat(home, engine, emulator.phone)
+            finally:
+                await engine.door.stop("", cause="end")
+                await engine.loop.settle()
+                stop.set()
+                await bot

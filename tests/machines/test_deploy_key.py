@@ -1,0 +1,186 @@
+"""A project from the phone, at a forge that lets nobody in yet: a key of its own, up to the push.
+
+The forge is a real sshd that runs git-shell alone, for whoever's key stands in its authorized_keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.adapters.deploy_keys import DeployKeys, host_of
+from tests.engine.chat import chatting
+from tests.fakes import git
+from tests.machines.sshd import Sshd, sshd
+
+GIT_ONLY = 'exec git-shell -c "$SSH_ORIGINAL_COMMAND"\n'
+PARTS = [
+    {
+        "role": "lead",
+        "turn": 1,
+        "steps": [
+            {
+                "desk": "propose_plan",
+                "with": {
+                    "summary": "One piece.",
+                    "pieces": [{"title": "The work", "task": "As it says.", "size": "S"}],
+                },
+            }
+        ],
+    },
+    {
+        "role": "lead",
+        "prompt": "Every piece of the plan has landed",
+        "steps": [{"desk": "put_for_review", "with": {"summary": "It works."}}],
+    },
+    {"role": "lead", "steps": [{"say": "Noted."}]},
+    {
+        "role": "worker",
+        "steps": [
+            {"write": {"path": "work.txt", "text": "x\n"}},
+            {"commit": "Do the work"},
+            {"say": "Done."},
+        ],
+    },
+]
+
+
+class Forge:
+    """A git server on loopback with one repository, main and develop in it."""
+
+    def __init__(self, folder: Path, server: Sshd) -> None:
+        self.server = server
+        self.repository = folder / "shop.git"
+        work = folder / "work"
+        work.mkdir()
+        (work / "README").write_text("A shop\n")
+        (work / "Makefile").write_text("test:\n\ttest -f README\n")
+        git(work, "init", "-q", "-b", "main")
+        git(work, "add", "-A")
+        git(work, "commit", "-q", "-m", "Open")
+        git(work, "branch", "develop")
+        git(folder, "clone", "-q", "--bare", str(work), str(self.repository))
+        (server.folder / "begin").write_text(GIT_ONLY)
+
+    @property
+    def address(self) -> str:
+        return f"ssh://{self.server.text}{self.repository}"
+
+    def let_in(self, public: str) -> None:
+        (self.server.folder / "authorized_keys").write_text(f"{public}\n")
+
+
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "forge"
+    folder.mkdir()
+    with sshd(folder / "box") as server:
+        yield Forge(folder, server)
+
+
+async def test_a_forge_that_lets_nobody_in_is_reached_by_a_key_of_the_projects_own(
+    forge: Forge, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps({"parts": PARTS}))
+    async with asyncio.timeout(180), chatting(tmp_path, scenario=str(scenario)) as chat:
+        await chat.engine.door.add_account("main", "rehearsal", cause="account")
+        barred = await chat.sent(
+            f"/projects add shop {forge.address}", "is not let in yet", label="Retry"
+        )
+        (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
+        assert "allowed to write" in barred.text
+        assert "SHA256:" in barred.text
+
+        again = await chat.tapped(barred, "Retry", "Permission denied", label="Retry")
+        forge.let_in(public)
+        bases = await chat.tapped(again, "Retry", "Which branch", label="develop")
+        assert bases.labels == ["main", "develop", "Cancel"]
+        check = await chat.tapped(bases, "main", "How is the project checked?", label="Allow")
+        assert "make test" in check.text
+        await chat.tapped(check, "Allow", "A project was added", "Check: make test (set by you)")
+
+        chat.phone.send("/new shop Do the work")
+        await chat.shipped()
+        assert "make test (set by you) · passes on main" in chat.phone.transcript()
+        log = git(forge.repository, "log", "--no-merges", "--format=%s", "main")
+        assert log.splitlines() == ["Do the work", "Open"]
+        key = chat.home.deploy_keys / "shop" / "key"
+        assert stat.S_IMODE(key.stat().st_mode) == 0o600
+        secret = key.read_text().splitlines()[2].encode()
+        assert not [
+            path
+            for path in chat.home.root.rglob("*")
+            if path.is_file() and path != key and secret in path.read_bytes()
+        ]
+        gone = await chat.sent("/projects remove shop", "was not touched")
+        assert "Take its key away on the other side" in gone.text
+        assert not key.exists()
+
+
+async def test_a_key_that_may_only_read_is_said_at_once(forge: Forge, tmp_path: Path) -> None:
+    begin = forge.server.folder / "begin"
+    begin.write_text(f'case "$SSH_ORIGINAL_COMMAND" in git-receive*) exit 1;; esac\n{GIT_ONLY}')
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        barred = await chat.sent(
+            f"/projects add shop {forge.address} main", "is not let in yet", label="Retry"
+        )
+        (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
+        forge.let_in(public)
+        await chat.tapped(barred, "Retry", "Push would be refused there", label="Allow")
+
+
+async def test_a_host_that_shows_another_key_is_not_spoken_to_before_the_owner_says_so(
+    forge: Forge, tmp_path: Path
+) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        barred = await chat.sent(
+            f"/projects add shop {forge.address} main", "is not let in yet", label="Retry"
+        )
+        (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
+        first = next(line for line in barred.text.splitlines() if line.startswith("SHA256:"))
+        forge.let_in(public)
+        forge.server.away()
+        forge.server.new_host_key()
+        forge.server.start()
+        other = await chat.tapped(barred, "Retry", "shows another key", label="Retry")
+        assert f"{first} was accepted" in other.text
+        await chat.tapped(other, "Retry", "How is the project checked?", label="Allow")
+
+
+async def test_cancel_adds_nothing(forge: Forge, tmp_path: Path) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        barred = await chat.sent(f"/projects add shop {forge.address}", "let in", label="Cancel")
+        await chat.tapped(barred, "Cancel", "Left: nothing was added")
+        assert await chat.engine.door.projects() == ()
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("git@forge.example:me/shop.git", "git@forge.example"),
+        ("forge:shop.git", "forge"),
+        ("ssh://git@forge.example:2222/me/shop.git", "git@forge.example:2222"),
+        ("ssh://forge.example/me/shop.git", "forge.example"),
+        ("https://forge.example/me/shop.git", ""),
+        ("file:///srv/shop.git", ""),
+        ("/srv/shop.git", ""),
+    ],
+)
+def test_only_addresses_over_ssh_have_a_host_to_sign_in_at(url: str, host: str) -> None:
+    assert host_of(url) == host
+
+
+def test_a_key_is_for_one_address_alone(tmp_path: Path) -> None:
+    keys = DeployKeys(tmp_path / "deploy")
+    first = keys.make("shop", "git@forge:shop.git")
+    assert keys.make("shop", "git@forge:shop.git") == first
+    assert keys.make("shop", "git@forge:other.git") != first
+    assert not keys.has("shop", "git@forge:shop.git")
