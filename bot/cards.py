@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from bot import text
+from bot import text, text_live
 from bot.outbox import Outbox, Say, Wanted, Weight, packed
 from bot.quiet import Quiet
 from engine.api import Change, Gone, Ready
@@ -115,7 +115,8 @@ class Cards:
         if self._stale(card):
             return
         if isinstance(card, SessionCard):
-            self._outbox.titles[card.id] = card.title
+            title = text_live.topic_title(card)
+            self._outbox.call(card.id, card.title, title, self._chat)
         self._outbox.show(
             Wanted(
                 card=card.id,

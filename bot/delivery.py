@@ -233,6 +233,13 @@ async def topic(bot: Bot, chat: int, name: str) -> Outcome:
     )
 
 
+async def rename(bot: Bot, chat: int, thread: int, name: str) -> Outcome:
+    """Call a topic otherwise."""
+    return await _tried(
+        lambda: bot.edit_forum_topic(chat, thread, name=name), lambda _: Done(0, thread)
+    )
+
+
 def entities(rich: Rich) -> list[MessageEntity]:
     return [
         MessageEntity(

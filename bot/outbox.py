@@ -29,12 +29,13 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import delivery, text
+from bot import delivery, text, text_live
 from bot.delivery import Blocked, Done, Flooded, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import Rich, one_line, units
 from bot.pace import TICK_S, Pace
 from bot.quiet import Quiet
 from bot.text import Words
+from bot.titles import Title, Titles
 from engine.views import Attachment, Document
 from stores.cards import NO_TOPIC, CardStore, Line, Queued, Shown, Told, Topic
 
@@ -188,7 +189,7 @@ class Outbox:
         self.wall = wall
         self.shown: dict[str, Shown] = {}
         self.wanted: dict[str, Wanted] = {}
-        self.titles: dict[str, str] = {}
+        self.titles: dict[str, str] = {}  # a goal's name, without any mark
         self.lanes: dict[int, Lane] = {chat: Lane(self, chat) for chat in chats}
         self.quiet: Quiet | None = None
         self._new_lane = asyncio.Event()
@@ -200,7 +201,7 @@ class Outbox:
         for lane in self.lanes.values():
             lane.topics = await self.store.topics(lane.chat)
             for topic in lane.topics.values():
-                self.titles.setdefault(topic.goal, topic.title)
+                self.titles.setdefault(topic.goal, text_live.unmarked(topic.title))
         self.take_up(await self.store.lines())
 
     async def say(self, chat: int, weight: Weight, *items: Item) -> None:
@@ -230,6 +231,18 @@ class Outbox:
         """Want a card to stand so; what was wanted before is forgotten."""
         self.wanted[wanted.card] = wanted
         self._lane(self._where(wanted)).want(wanted.card)
+
+    def call(self, goal: str, name: str, title: str, chat: int) -> None:
+        """Know a goal's name, and want its topic to be called `title`: the name, perhaps marked."""
+        self.titles[goal] = name
+        lane = self._lane(chat)
+        lane.titles.want(goal, title, self.clock())
+        lane.wake.set()
+
+    async def named_by_hand(self, chat: int, thread: int, name: str) -> None:
+        """Hear that the owner renamed a topic."""
+        if goal := self.goal_of_thread(chat, thread):
+            await self.lanes[chat].titles.named_by_hand(goal, name)
 
     def strip(self, card: str) -> None:
         """Want a card's buttons gone: what it asked is no question any more."""
@@ -328,6 +341,7 @@ class Lane:
         self.busy = False
         self.blocked = False
         self.pace = Pace(chat)
+        self.titles = Titles(chat, outbox.store, lambda: self.topics, self._keep_topic)
         self._since: dict[int | str, float] = {}  # a line's id or a card: waits since
         self._newest: dict[str, float] = {}  # a goal: when something new was shown of it
         self._due: dict[int | str, float] = {}  # a line's id or a card: not before
@@ -371,6 +385,8 @@ class Lane:
         try:
             if isinstance(job, Wanted):
                 await self._card(job, now)
+            elif isinstance(job, Title):
+                await self._rename(job, now)
             elif job is not None:
                 await self._line(*self.lines[job.id], now)
         finally:
@@ -385,21 +401,29 @@ class Lane:
         wait_s = min(waits)
         return wait_s if wait_s > TICK_S else 0.0
 
-    def _best(self, now: float) -> Line | Wanted | None:
+    def _best(self, now: float) -> Line | Wanted | Title | None:
         ready = [job for job in self._jobs() if self._wait_s(job, now) <= TICK_S]
         return min(ready, key=self._rank) if ready else None
 
-    def _jobs(self) -> list[Line | Wanted]:
-        return [*self._in_order(), *self._lagging()]
+    def _jobs(self) -> list[Line | Wanted | Title]:
+        return [*self._in_order(), *self._lagging(), *self.titles.jobs()]
 
-    def _wait_s(self, job: Line | Wanted, now: float) -> float:
-        due = self._due.get(job.id, 0.0) if isinstance(job, Line) else self._card_due(job)
+    def _wait_s(self, job: Line | Wanted | Title, now: float) -> float:
+        match job:
+            case Line():
+                due = self._due.get(job.id, 0.0)
+            case Title():
+                due = self.titles.due(job)
+            case _:
+                due = self._card_due(job)
         return max(due - now, self.pace.wait(now, urgent=self._rank(job)[0] < Weight.PROGRESS))
 
-    def _rank(self, job: Line | Wanted) -> tuple[float, float]:
+    def _rank(self, job: Line | Wanted | Title) -> tuple[float, float]:
         """Return what is said first: the lowest."""
         if isinstance(job, Line):
             return self._line_weight(job), self._since.get(job.id, 0.0)
+        if isinstance(job, Title):
+            return float(Weight.PROGRESS), self.titles.since(job)
         weight = float(job.weight)
         if self._settles(job):
             weight = SETTLED
@@ -797,7 +821,8 @@ class Lane:
         topic = self.topics.get(goal)
         if not goal or not self.outbox.topics or (topic is not None and topic.thread != 0):
             return self._known_place(goal)
-        title = one_line(self.outbox.titles.get(goal) or goal, text.HEADING)
+        name = self.outbox.titles.get(goal) or goal
+        title = self.titles.wanted(goal) or one_line(name, text.HEADING)
         await self._keep_topic(Topic(goal, title, 0))
         self.pace.spent(now)
         outcome = await delivery.topic(self.outbox.bot, self.chat, title)
@@ -810,6 +835,21 @@ class Lane:
                 self._wait(outcome)
         return None
 
+    async def _rename(self, job: Title, now: float) -> None:
+        if not await self.titles.is_ours(job.goal):
+            return
+        self.pace.spent(now)
+        thread = self.topics[job.goal].thread
+        outcome = await delivery.rename(self.outbox.bot, self.chat, thread, job.title)
+        await self.titles.renamed(job, outcome, now)
+        match outcome:
+            case NoThread():
+                await self._lost_topic(job.goal)
+            case Done() | Refused():
+                pass
+            case _:
+                self._wait(outcome)
+
     async def _landed_in(self, goal: str, asked: _Place, thread: int) -> None:
         """Compare where a message went with where it should have gone: it went astray once."""
         if asked.thread and thread != asked.thread:
@@ -817,7 +857,7 @@ class Lane:
 
     async def _lost_topic(self, goal: str) -> None:
         topic = self.topics.get(goal)
-        name = (topic.title if topic else "") or self.outbox.titles.get(goal) or goal
+        name = self.outbox.titles.get(goal) or (topic.title if topic else "") or goal
         await self._keep_topic(Topic(goal, name, NO_TOPIC))
         words = text.said(
             f"There is no topic for “{one_line(name, text.HEADING)}” any more: what it says comes "

@@ -284,6 +284,9 @@ class Requests:
     # ---- messages
 
     async def _message(self, parts: Sequence[Arrived]) -> Reply:
+        if (renamed := parts[0].body.get("forum_topic_edited")) is not None:
+            await self._renamed(parts[0], dict(renamed))
+            return Reply()
         sent = await self._sending.fetch(parts)
         reply = await self._with_files(
             parts, sent
@@ -319,6 +322,12 @@ class Requests:
         if secrets:
             items = [item for item in items if not isinstance(item, React)]
         return Reply(tuple(items))
+
+    async def _renamed(self, one: Arrived, how: dict[str, Any]) -> None:
+        """A topic that the owner renamed is theirs to name."""
+        thread = int(one.body.get("message_thread_id") or 0)
+        if how.get("name"):
+            await self._outbox.named_by_hand(one.by.chat, thread, str(how["name"]))
 
     async def _heard(
         self, parts: Sequence[Arrived], whole: str, files: tuple[Attachment, ...]

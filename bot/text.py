@@ -17,7 +17,7 @@ from datetime import datetime, tzinfo
 
 from msgspec import Struct
 
-from bot import text_estimate, text_places
+from bot import text_estimate, text_live, text_places
 from bot.entities import (
     TEXT_LIMIT,
     Builder,
@@ -301,6 +301,8 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     if card.doing != card.stage:
         sheet.fact(one_line(card.doing, 160), "italic")
     _waits(card.waits, sheet, zone)
+    for line in text_live.progress(card):
+        sheet.line(line)
     branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
     sheet.fact(_dots(card.project, f"{card.base}{branch}"))
     if card.check:

@@ -7,9 +7,10 @@ with nothing hidden in it, the newest kept where not all fits.
 from __future__ import annotations
 
 from bot.entities import Builder, Rich, one_line, units, visible
-from engine.views import Peek
+from engine.views import Peek, SessionCard
 
 HEADING = 60
+WAITS, IS_DONE = "❗ ", "✓ "
 PEEK_ROOM = 3200  # units of the block; all around it stays below 3,500
 
 
@@ -30,6 +31,34 @@ def peek(view: Peek) -> Rich:
     else:
         sheet.add("It has said and done nothing yet.")
     return sheet.done()
+
+
+def progress(card: SessionCard) -> list[str]:
+    """Return who works at what, a line each."""
+    lines = [
+        " · ".join(
+            part
+            for part in (
+                f"{line.number} {one_line(line.title, 40)}",
+                one_line(line.doing, 60),
+                one_line(line.machine, 30),
+            )
+            if part
+        )
+        for line in card.work
+    ]
+    return [*lines, f"and {card.more} more"] if card.more else lines
+
+
+def topic_title(card: SessionCard) -> str:
+    """Return what a goal's topic is called: marked only while it waits for you, and once it is done."""
+    mark = {"waits for you": WAITS, "shipped": IS_DONE}.get(card.stage, "")
+    return f"{mark}{one_line(card.title, HEADING)}"
+
+
+def unmarked(title: str) -> str:
+    """Return a goal's name from what its topic was called."""
+    return title.removeprefix(WAITS).removeprefix(IS_DONE)
 
 
 def _newest(lines: list[str], room: int) -> str:

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from engine import board_places
+from engine.progress import work_lines
 from engine.rules import after_limit, estimates, news, session_state, turn_ends
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
@@ -133,14 +134,16 @@ def cards(world: World, goal_id: str, doing: Doing) -> list[AnyCard]:
     goal = _state(world, f"goal/{goal_id}", Goal)
     if goal is None or goal.stage is None:
         return []
-    found: list[AnyCard] = [_session_card(world, goal, doing)]
-    if goal.plan:
-        found.append(_plan_card(world, goal))
-    found.extend(
+    workers = [
         _worker_card(world, goal, piece, doing)
         for piece in (*goal.earlier, *goal.pieces)
         if piece.opened
-    )
+    ]
+    work, more = work_lines(goal, workers, _commands_wait)
+    found: list[AnyCard] = [replace(_session_card(world, goal, doing), work=work, more=more)]
+    if goal.plan:
+        found.append(_plan_card(world, goal))
+    found.extend(workers)
     if goal.review.id and goal.review.stage not in (ReviewStage.JUDGING, ReviewStage.HANDED_BACK):
         found.append(_review_card(world, goal))
     ship = _state(world, f"ship/{goal_id}", Ship)

@@ -42,6 +42,15 @@ class Card(Struct, frozen=True, tag=True, kw_only=True):
     decided_at: float = 0.0
 
 
+class WorkLine(Struct, frozen=True):
+    """A piece that is not over, as the goal's card tells of it; foreign text."""
+
+    number: int
+    title: str
+    doing: str  # "Bash: pytest", "starts after piece 1", "waits for its next attempt"
+    machine: str = ""
+
+
 class SessionCard(Card, frozen=True, kw_only=True):
     """One per goal: the lead's session and the whole at a glance. Its id is the goal's."""
 
@@ -65,6 +74,8 @@ class SessionCard(Card, frozen=True, kw_only=True):
     cost_usd: float = 0.0
     queued: int = 0  # the owner's lines waiting for the turn's end
     rehearsal: bool = False
+    work: tuple[WorkLine, ...] = ()  # who works at what, and what starts next
+    more: int = 0  # lines left out
 
 
 class PieceLine(Struct, frozen=True):

@@ -41,6 +41,7 @@ class Control:
             "create_topic": phone.create_topic,
             "delete": phone.delete,
             "delete_topic": phone.delete_topic,
+            "rename_topic": phone.rename_topic,
             "document": phone.document,
             "edit": phone.edit,
             "other": phone.other,

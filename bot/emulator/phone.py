@@ -370,6 +370,17 @@ class Phone:
         self._tell("message", place.messages[topic.id])
         return topic.id
 
+    def rename_topic(self, thread: int, name: str, *, chat_id: int | None = None) -> None:
+        """Call a topic otherwise, by hand."""
+        place = self._chat(chat_id)
+        topic = place.topics[thread]
+        if name == topic.name:
+            raise LookupError(f"the topic is called {name!r} already")
+        topic.name = name
+        line = {"forum_topic_edited": {"name": name}}
+        said = self._cloud.serve(place, self.owner, line, thread=thread, in_topic=True)
+        self._tell("message", said)
+
     def delete_topic(self, thread: int, *, chat_id: int | None = None) -> None:
         """Delete a topic and all in it. The bot is not told."""
         place = self._chat(chat_id)
