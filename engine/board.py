@@ -429,7 +429,8 @@ def _named(goal: Goal, piece: Piece) -> str:
 
 def _where(world: World, goal: Goal, piece: Piece) -> str:
     session = _state(world, f"session/{piece.session}", Session)
-    if session and session.where:
+    # While it waits for a place, why it does stands among its waits.
+    if session and session.where and session.stage is not session_state.Stage.WANTING:
         return session.where
     fleet = _state(world, "fleet", Fleet)
     names = [machine.name for machine in fleet.machines] if fleet else ["here"]

@@ -33,6 +33,7 @@ from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
 from engine.errors import Unavailable
+from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
 from engine.paths import Home
@@ -43,6 +44,7 @@ from engine.rules.events import EngineAway, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
+from engine.rules.starts import UNKNOWN
 from engine.rules.words import HERE
 from stores.attached import Attached
 from stores.database import Database
@@ -102,6 +104,7 @@ class Engine:
         self.server: Server
         self.retention: Retention
         self.alive: Alive
+        self.loads: Loads
         self._at_start: list[Session] = []  # whose turn was under way
 
     @asynccontextmanager
@@ -151,6 +154,7 @@ class Engine:
             self.retention = Retention(
                 ledger, machines, self.loop.world, self._clock, Attached(self.home.attached)
             )
+            self.loads = Loads(self.loop, machines, self._clock, self._born)
             await self.loop.open()
             self._reach()
             self._at_start = [
@@ -192,6 +196,7 @@ class Engine:
                         self.runs.following.run(waited_for(self.loop.world())), name="followers"
                     ),
                     group.create_task(self._attend(), name="machines"),
+                    group.create_task(self.loads.run(), name="loads"),
                 ]
                 try:
                     await self.server.listening.wait()
@@ -316,6 +321,8 @@ class Engine:
                 fenced=bool(about["fenced"]),
                 fence=str(about["why"]),
                 agents=tuple(sorted(dict(about["agents"]).items())),
+                cores=int(about.get("cores", 0)),
+                free_mb=int(about.get("free_mb", UNKNOWN)),
             )
             await self.loop.post("fleet", seen, f"{news}:{about['epoch']}")
             await changed.wait()

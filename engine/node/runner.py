@@ -26,7 +26,7 @@ import subprocess
 import sys
 import time
 
-from engine.node import fence, folder, title
+from engine.node import fence, folder, load, title
 
 DESK_INSIDE = "/run/desk.sock"
 KEPT = "Kept: it runs once Quarterdeck is back, and you will hear how it went."
@@ -669,6 +669,7 @@ def main(path: str, lock: int) -> None:
     lock   the descriptor that holds the run's lock, ours until we end
     """
     title.show(f"quarterdeck-runner {os.path.basename(path)}")
+    load.give_up_first()
     os.set_inheritable(lock, False)
     given = sys.stdin.buffer.read()
     null = os.open(os.devnull, os.O_RDWR)

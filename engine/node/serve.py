@@ -28,7 +28,7 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, NoReturn, TypeVar, Union
 
-from engine.node import fence, files, login, retain, runs, supply, title, trees, zygote
+from engine.node import fence, files, load, login, retain, runs, supply, title, trees, zygote
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -131,6 +131,7 @@ class Node:
         self._writing: set[asyncio.Task[Any]] = set()
         self._ops: dict[str, Op] = {
             "hello": Op(self._hello, writes=False),
+            "load": Op(_load, writes=False),
             "run.start": Op(self._runs.start, writes=True),
             "run.follow": Op(self._follow, writes=False),
             "run.unfollow": Op(self._unfollow, writes=False),
@@ -238,6 +239,7 @@ class Node:
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
             "agents": agents(),
+            **_load(),
             "home": self._home,
             "user_home": user_home,
             "path": os.environ.get("PATH", os.defpath),
@@ -329,6 +331,10 @@ class Node:
                 {"message": "a request broke the node", "exception": task.exception()}
             )
             os._exit(70)
+
+
+def _load() -> dict[str, Any]:
+    return {"cores": load.cores(), "free_mb": load.free_mb()}
 
 
 async def _settled(answer: Answer) -> dict[str, Any]:

@@ -191,6 +191,20 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             return now, ()
 
 
+def looked_at(now: Fleet) -> tuple[str, ...]:
+    """The machines whose memory counts just now: something starts there, or waits for it."""
+    return tuple(
+        machine.name
+        for machine in now.machines
+        if machine.up
+        and machine.cores
+        and (
+            any(slot.starting and slot.machine == machine.name for slot in now.running)
+            or any(slot.told.startswith(f"{machine.name}: {starts.MEMORY}") for slot in now.wanting)
+        )
+    )
+
+
 def _has(now: Fleet, run: str) -> bool:
     return any(slot.run == run for slot in (*now.running, *now.wanting))
 

@@ -62,7 +62,7 @@ class Hold:
     """The stream begins, and goes on with `then` once `release` is set; never, if it is not."""
 
     words: str = "Working "
-    then: str = "done."
+    then: str | Call = "done."
     reached: threading.Event = field(default_factory=threading.Event)
     release: threading.Event = field(default_factory=threading.Event)
 
@@ -169,6 +169,8 @@ class ModelServer:
         self.requests: list[Json] = []
         self.headers: list[dict[str, str]] = []
         self.fetched: list[str] = []  # what was asked for with GET: by an agent's own command
+        self.gate = threading.Event()  # cleared, what is asked for with GET waits
+        self.gate.set()
         self._given: Counter[tuple[int, int]] = Counter()
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -250,6 +252,7 @@ def _handler(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             server.fetched.append(self.path)
+            server.gate.wait()
             self._json(200, {"in stock": 3})
 
         def do_POST(self) -> None:
@@ -345,10 +348,27 @@ def _events(step: str | Call | Cut | Hold, model: str) -> Iterator[Json]:
         if isinstance(step, Hold):
             step.reached.set()
             step.release.wait()
+            if isinstance(step.then, Call):
+                yield {"type": "content_block_stop", "index": index}
+                yield from _called(step.then, index + 1)
+                return
             delta = {"type": "text_delta", "text": step.then}
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-    reason = "tool_use" if isinstance(step, Call) else "end_turn"
+    yield from _end("tool_use" if isinstance(step, Call) else "end_turn")
+
+
+def _called(call: Call, first: int) -> Iterator[Json]:
+    """Go on with a tool's call behind what was said already."""
+    for index, (start, deltas) in enumerate(_blocks(call), first):
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    yield from _end("tool_use")
+
+
+def _end(reason: str) -> Iterator[Json]:
     yield {
         "type": "message_delta",
         "delta": {"stop_reason": reason, "stop_sequence": None},
