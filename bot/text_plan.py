@@ -92,6 +92,8 @@ def agent(now: PlanChoices, choice: PieceChoice) -> Words:
 
 def machine(now: PlanChoices, choice: PieceChoice) -> Words:
     sheet = _about(choice).line("Where? Any is where fewest agents run.")
+    for name, why in now.away:
+        sheet.line(f"{one_line(name, 40)} is away, so work there waits: {one_line(why, 120)}")
     return _one_of(sheet, "Any", now.machines, choice.machine, (BACK,))
 
 

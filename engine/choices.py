@@ -17,12 +17,14 @@ def of_plan(goal: Goal, scarce: fleet.Fleet, card: PlanCard) -> PlanChoices:
         PieceChoice(line, piece.machine, changing.may_wait_for(goal.pieces, piece.number))
         for line, piece in zip(card.pieces, goal.pieces, strict=True)
     )
+    offered = [m for m in scarce.machines if m.name in (goal.machines or (m.name,))]
     return PlanChoices(
         plan=card.id,
         goal=goal.id,
         revision=card.revision,
         pieces=pieces,
-        machines=tuple(machine.name for machine in scarce.machines),
+        machines=tuple(machine.name for machine in offered),
+        away=tuple((machine.name, machine.why) for machine in offered if not machine.up),
         agents=agents,
         models={agent: models.KNOWN.get(agent, ()) for agent in agents},
         estimate=card.estimate,

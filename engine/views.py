@@ -117,11 +117,12 @@ class PlanChoices(Struct, frozen=True):
     goal: str
     revision: str
     pieces: tuple[PieceChoice, ...]
-    machines: tuple[str, ...]
+    machines: tuple[str, ...]  # ticked for its goal
     agents: tuple[str, ...]
     models: dict[str, tuple[str, ...]]  # known by name, for each agent
     estimate: PlanEstimate | None = None
     over: str = ""  # why nothing can be changed any more
+    away: tuple[tuple[str, str], ...] = ()  # machines that are, and why
 
 
 class WorkerCard(Card, frozen=True, kw_only=True):

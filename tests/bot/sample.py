@@ -85,6 +85,7 @@ CHOICES = PlanChoices(
     agents=("claude", "rehearsal"),
     models={"claude": ("opus", "sonnet", "haiku"), "rehearsal": ()},
     estimate=ESTIMATE,
+    away=(("build-box", "it does not answer"),),
 )
 
 CARDS: tuple[AnyCard, ...] = (

@@ -8,11 +8,26 @@ from tests.browser import goal
 from tests.browser.screen import Screen
 
 
+async def enlarge(phone: Screen, plan: str) -> None:
+    """Make a piece large by the plan's own panel, and wait until the plan says so too."""
+    steps = (
+        (plan, "Change…"),
+        ("which piece?", "3 · Print the list"),
+        ("The whole plan:", "Large"),
+        ("large", "Done"),
+    )
+    for words, label in steps:
+        await goal.press(phone, words, label)
+    await phone.until(goal.card_with("Changed by you", "Start"), goal.STEP_S)
+
+
 async def test_a_goal_goes_to_its_push_by_taps_and_typing_alone(phone: Screen) -> None:
     asked = []
 
     async def watch(card: str) -> None:
         asked.append(card)
+        if card == "A plan waits for your go":
+            await enlarge(phone, card)
 
     async with goal.demo() as (process, page):
         await phone.open(page)

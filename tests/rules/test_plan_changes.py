@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine import choices
+from engine.adapters.hub import Hub
+from engine.calls import Desk
 from engine.errors import Refused
 from engine.rules import news, plan
 from engine.rules.changing import change
@@ -28,8 +31,10 @@ from engine.rules.events import (
 from engine.rules.fleet import Fleet, Machine, reach
 from engine.rules.goal_state import Goal
 from engine.rules.plan import Piece, Stage
+from engine.rules.session_state import Session
 from engine.rules.words import Account, Reach
 from engine.views import PlanCard
+from stores.ledger import Ledger
 from tests.rules.world import ACCOUNT, World, collected, draft, opened, proposed
 
 OTHER = Account("second", "claude")
@@ -276,6 +281,41 @@ def test_what_is_offered_to_wait_for_is_never_refused() -> None:
         (1, 2, 4),
         (1, 2, 3),
     ]
+
+
+def test_machines_that_are_not_ticked_are_not_offered_and_those_away_say_why() -> None:
+    world = planned(())
+    card = world.card("pl-1")
+    assert isinstance(card, PlanCard)
+    away = Machine(name="build-box", why="it does not answer")
+    scarce = Fleet(machines=(Machine(name="here", up=True), away, Machine(name="attic")))
+    ticked = replace(goal(world), machines=("here", "build-box"))
+    offered = choices.of_plan(ticked, scarce, card)
+    assert offered.machines == ("here", "build-box")
+    assert offered.away == (("build-box", "it does not answer"),)
+
+
+def at_desk(world: World) -> tuple[Desk, Session]:
+    desk = Desk(cast(Ledger, None), Hub(Path("/nowhere")), lambda: world.states, lambda: 0.0)
+    return desk, world.states["session/s-1"]
+
+
+async def test_the_leads_status_shows_what_the_owner_changed() -> None:
+    world = changed(planned((), ()), 1, "drop")
+    desk, lead = at_desk(world)
+    told = await desk(lead, "s-1-t2#1", "status", {})
+    assert 'plan: proposed, changed by the owner: piece 1 "Piece 1" dropped' in str(told)
+
+
+async def test_a_plan_that_names_an_agent_no_account_drives_is_sent_back() -> None:
+    """Its worker would run on its lead's account, whatever the plan said."""
+    desk, lead = at_desk(planned(()))
+    piece = {"title": "A", "task": "Do A", "size": "S", "agent": "codex"}
+    plan = {"summary": "One", "pieces": [piece]}
+    assert await desk(lead, "s-1-t2#1", "propose_plan", plan) == (
+        "Piece 1 names the agent codex, and no account drives it. There are: rehearsal. Name none, "
+        "and it has yours."
+    )
 
 
 # ---------------------------------------------------------------- whatever the owner does
