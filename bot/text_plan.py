@@ -36,7 +36,8 @@ def pieces(now: PlanChoices) -> Words:
         sheet.line(_dots(_title(line, 60), size, _agent(line), one_line(place, 40)))
         if line.after:
             sheet.line(f"     {after(line.after)}")
-    sheet.line(text_estimate.whole(now.estimate, len(now.pieces)))
+    if now.estimate:
+        sheet.line(text_estimate.whole(now.estimate, len(now.pieces)))
     sheet.line("Or write to the lead what to change: it then plans anew.")
     few = len(now.pieces) <= FEW
     named = [
@@ -58,8 +59,9 @@ def piece(now: PlanChoices, choice: PieceChoice) -> Words:
     more += [Button("Machine…", "machine")] if len(now.machines) > 1 else []
     if len(now.pieces) > 1:
         more += [Button("After…", "after"), Button("Drop…", "drop", "danger")]
-    whole = text_estimate.whole(now.estimate, len(now.pieces))
-    sheet.line(f"The whole plan: {whole[:1].lower()}{whole[1:]}")
+    if now.estimate:
+        whole = text_estimate.whole(now.estimate, len(now.pieces))
+        sheet.line(f"The whole plan: {whole[:1].lower()}{whole[1:]}")
     return Words(sheet.done(), (sizes, *side_by_side(more, 3), (BACK, DONE)))
 
 

@@ -13,7 +13,7 @@ async def enlarge(phone: Screen, plan: str) -> None:
     steps = (
         (plan, "Change…"),
         ("which piece?", "3 · Print the list"),
-        ("The whole plan:", "Large"),
+        ("3 · Print the list", "Large"),
         ("large", "Done"),
     )
     for words, label in steps:

@@ -80,9 +80,11 @@ async def proposed(phone: Phone, goal: str) -> Message:
 
 
 async def pressed(phone: Phone, panel: Message, label: str, shows: str) -> Message:
-    """Press a button of the panel, and wait until the same message says something."""
+    """Press a button of the panel, and wait until the same message shows something."""
     phone.tap(panel, label)
-    return await phone.wait_for(lambda m: m.id == panel.id and shows in m.text)
+    return await phone.wait_for(
+        lambda m: m.id == panel.id and (shows in m.text or shows in m.labels)
+    )
 
 
 def newest(engine: Engine) -> Goal:
@@ -109,16 +111,16 @@ async def test_exactly_the_pieces_that_the_owner_left_are_built_and_say_what_the
         assert panel.labels == ["1 · Orders page", "2 · CSV writer", "3 · Join them", "Done"]
         assert "Or write to the lead what to change" in panel.text
 
-        page = await pressed(phone, panel, "2 · CSV writer", "The whole plan:")
+        page = await pressed(phone, panel, "2 · CSV writer", "Model…")
         page = await pressed(phone, page, "Drop…", "Piece 3 then waits for it no more.")
         panel = await pressed(phone, page, "Drop piece 2", "which piece?")
         assert panel.labels == ["1 · Orders page", "3 · Join them", "Done"]
 
-        page = await pressed(phone, panel, "3 · Join them", "The whole plan:")
+        page = await pressed(phone, panel, "3 · Join them", "Model…")
         page = await pressed(phone, page, "After…", "Tap to tick")
         page = await pressed(phone, page, "1 · Orders page", "After: piece 1")
         assert "✓ 1 · Orders page" in page.labels
-        page = await pressed(phone, page, "← Back", "The whole plan:")
+        page = await pressed(phone, page, "← Back", "Model…")
         page = await pressed(phone, page, "Large", "large")
         assert "✓ Large" in page.labels
         await pressed(phone, page, "Done", "Start begins exactly its pieces.")
@@ -149,7 +151,7 @@ async def test_what_another_hand_changed_meanwhile_is_looked_at_again_first(tmp_
         card = await proposed(phone, "Export orders")
         phone.tap(card, "Change…")
         panel = await phone.wait_for(lambda m: "which piece?" in m.text)
-        page = await pressed(phone, panel, "1 · Orders page", "The whole plan:")
+        page = await pressed(phone, panel, "1 · Orders page", "Model…")
         plan = newest(engine).plan
         now = await engine.door.plan_choices(plan)
         await engine.door.change_plan(plan, now.revision, 1, "size", "M", cause="other")
@@ -166,7 +168,7 @@ async def test_a_model_is_typed_and_one_that_is_none_may_be_typed_again(tmp_path
         card = await proposed(phone, "Export orders")
         phone.tap(card, "Change…")
         panel = await phone.wait_for(lambda m: "which piece?" in m.text)
-        page = await pressed(phone, panel, "1 · Orders page", "The whole plan:")
+        page = await pressed(phone, panel, "1 · Orders page", "Model…")
         page = await pressed(phone, page, "Model…", "Which model?")
         phone.tap(page, "Type it…")
         prompt = await phone.wait_for(lambda m: m.asks_for_reply)
