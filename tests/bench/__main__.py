@@ -1,4 +1,4 @@
-"""`python -m tests.bench [row ...] [--write FILE]`: measure, print, and write the table down."""
+"""`python -m tests.bench [row ...] [--only ROW] [--write FILE]`: measure, print, write the table down."""
 
 from __future__ import annotations
 
@@ -14,15 +14,33 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from engine.node import trees
-from tests.bench import figures, idles, landings, restarts, taps, turns
+from tests.bench import (
+    bots,
+    crowds,
+    events,
+    figures,
+    idles,
+    landings,
+    pooled,
+    restarts,
+    runners,
+    taps,
+    turns,
+)
 from tests.bench.figures import Line
 
 ROWS: dict[str, Callable[[], Awaitable[list[Line]]]] = {
     "tap": taps.measure,
     "start": turns.starts,
     "card": turns.cards,
+    "tree": pooled.measure,
     "landing": landings.measure,
+    "runner": runners.measure,
+    "burst": crowds.starts,
+    "ends": crowds.ends,
+    "event": events.measure,
     "restart": restarts.measure,
+    "bot": bots.measure,
     "idle": idles.measure,
 }
 
@@ -57,28 +75,46 @@ def page(lines: list[Line], load: float) -> str:
     )
 
 
-async def measured(names: list[str]) -> list[Line]:
+# What may be missing on a machine, or too slow on one that is busy: said, and the rest goes on.
+FAULTS = (OSError, TimeoutError, LookupError, RuntimeError, subprocess.SubprocessError)
+
+
+async def measured(names: list[str]) -> tuple[list[Line], list[str]]:
+    """Return the lines, and the rows that could not be measured."""
     lines: list[Line] = []
+    failed: list[str] = []
     for name in names:
         began = time.monotonic()
-        lines += await ROWS[name]()
+        try:
+            lines += await ROWS[name]()
+        except FAULTS as fault:
+            failed.append(name)
+            print(f"{name}: not measured: {type(fault).__name__}: {fault}", file=sys.stderr)
         print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return lines
+    return lines, failed
 
 
-def main() -> None:
+def main() -> int:
+    """Return 1 when a row could not be measured."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
-    parser.add_argument("row", nargs="*", help=f"any of: {', '.join(ROWS)} (default: all)")
+    names = f"any of: {', '.join(ROWS)}"
+    parser.add_argument("row", nargs="*", help=f"{names} (default: all)")
+    parser.add_argument("--only", action="append", default=[], metavar="ROW", help=names)
     parser.add_argument("--write", type=Path, help="the file to write the table to")
     asked = parser.parse_args()
-    if unknown := [name for name in asked.row if name not in ROWS]:
+    rows = [*asked.row, *(name for names in asked.only for name in names.split(","))]
+    if unknown := [name for name in rows if name not in ROWS]:
         parser.error(f"no such row: {', '.join(unknown)}; there are: {', '.join(ROWS)}")
     load, _, _ = os.getloadavg()
-    lines = asyncio.run(measured(asked.row or list(ROWS)))
+    lines, failed = asyncio.run(measured(rows or list(ROWS)))
     print(figures.table(lines), figures.reasons(lines), sep="\n\n")
+    if failed:
+        print(f"\nNot measured: {', '.join(failed)}.")
+        return 1
     if asked.write is not None:
         asked.write.write_text(page(lines, load), encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

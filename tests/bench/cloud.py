@@ -47,6 +47,7 @@ class _Bot:
     polled: asyncio.Event = field(default_factory=asyncio.Event)
     cards: dict[str, int] = field(default_factory=dict)  # a card's message
     waiting: list[tuple[Callable[[Call], bool], asyncio.Future[Call]]] = field(default_factory=list)
+    hear: Callable[[Call], None] = lambda call: None
 
 
 class Cloud:
@@ -96,6 +97,14 @@ class Cloud:
         self._bot(token).waiting.append((fits, found))
         return found
 
+    def listen(self, token: str, hear: Callable[[Call], None]) -> None:
+        """Have `hear` called with each call of that bot from now on, and nobody before it."""
+        self._bot(token).hear = hear
+
+    def forget(self, token: str) -> None:
+        """Take it that the bot waits for updates no longer: it was ended."""
+        self._bot(token).polled.clear()
+
     async def polled(self, token: str) -> None:
         """Return once a bot waits for updates."""
         await self._bot(token).polled.wait()
@@ -115,6 +124,7 @@ class Cloud:
         params = dict(await request.post()) if request.can_read_body else {}
         call = Call(request.match_info["method"], params, time.time())
         bot = self._bot(request.match_info["token"])
+        bot.hear(call)
         for waiting in [one for one in bot.waiting if one[0](call)]:
             bot.waiting.remove(waiting)
             if not waiting[1].done():

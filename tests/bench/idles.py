@@ -1,7 +1,8 @@
 """What it costs to do nothing: engine, node and bot with one goal that rests, over half a minute.
 
 Processor time and wake-ups (voluntary context switches of all threads) as the kernel counts them, and
-memory as the share that is each process's own (PSS). The floor: a Python that only waits.
+memory as the share that is each process's own (PSS). The floors: a Python that only waits; and, for the
+memory of engine and bot, one that waits with their libraries loaded and nothing of ours.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ MOST_CPU = 0.05  # per cent of one core
 MOST_WAKES = 1.0
 MOST_PSS_MB = 68.0
 WAIT = "import asyncio; asyncio.run(asyncio.Event().wait())"
+LIBRARIES = {
+    "engine": "aiosqlite, msgspec, cryptography.hazmat.primitives.ciphers.aead, zipfile, tomllib",
+    "bot": "aiosqlite, msgspec, cryptography.hazmat.primitives.ciphers.aead, telegram",
+}
+MOST_OVER_LIBRARIES = 1.5
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,11 @@ async def measure() -> list[Line]:
         stage.cloud.send(OURS, f"/new {PROJECT} Do nothing")
         await over
         await stage.card(lambda c: isinstance(c, SessionCard) and "stop" in c.buttons)
-        async with stage.process("-c", WAIT) as floor:
+        async with (
+            stage.process("-c", WAIT) as floor,
+            stage.process("-c", f"import {LIBRARIES['engine']}; {WAIT}") as engine_libraries,
+            stage.process("-c", f"import {LIBRARIES['bot']}; {WAIT}") as bot_libraries,
+        ):
             ours = {
                 "engine": stage.engine.pid,
                 "bot": stage.bot.pid,
@@ -60,7 +70,26 @@ async def measure() -> list[Line]:
             floor_used = spent(floor.pid) - floor_before
             sizes = {name: pss_mb(pid) for name, pid in ours.items()}
             floor_mb = pss_mb(floor.pid)
-    return _lines(used, floor_used, sizes, floor_mb, took)
+            libraries = {
+                "engine": pss_mb(engine_libraries.pid),
+                "bot": pss_mb(bot_libraries.pid),
+            }
+    lines = _lines(used, floor_used, sizes, floor_mb, took)
+    return [*lines, *(_over(name, sizes[name], libraries[name]) for name in libraries)]
+
+
+def _over(name: str, ours_mb: float, libraries_mb: float) -> Line:
+    ratio = ours_mb / libraries_mb
+    return Line(
+        f"idle: memory of the {name}",
+        f"{ours_mb:.0f} MB PSS",
+        f"{libraries_mb:.0f} MB: its libraries imported",
+        ratio,
+        f"≤ {MOST_OVER_LIBRARIES:g}×",
+        ratio <= MOST_OVER_LIBRARIES,
+        "its own modules, with each rule's tables and each value's decoder, and what it holds open.",
+        1,
+    )
 
 
 def _lines(

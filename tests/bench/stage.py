@@ -109,10 +109,10 @@ class Stage:
             self.process("-m", "engine") as self.engine,
             self.process("-m", "bot") as self.bot,
         ):
-            following = asyncio.create_task(self._follow())
+            following = asyncio.create_task(self.follow())
             try:
                 await self.cloud.polled(OURS)
-                await self.until(lambda: bool(self._node_is_up()))
+                await until(lambda: bool(self._node_is_up()))
                 yield
             finally:
                 following.cancel()
@@ -130,7 +130,7 @@ class Stage:
         where = str(self.folder)
         env = self.agent_env
         async with self.process("-m", name, "back", where, self.agent, env=env):
-            await self.until((self.folder / "floor.sock").exists)
+            await until((self.folder / "floor.sock").exists)
             url = f"{self.cloud.url}/bot{FLOOR}"
             async with self.process("-m", name, "front", where, url):
                 await self.cloud.polled(FLOOR)
@@ -157,7 +157,7 @@ class Stage:
 
     # ---- what the engine says
 
-    async def _follow(self) -> None:
+    async def follow(self) -> None:
         async for change in self.client.changes(0):
             match change:
                 case Note() | OwnerView() | Ready():
@@ -184,13 +184,14 @@ class Stage:
             card = await self.card(lambda c, verb=verb: c.id == goal and verb in c.buttons)  # type: ignore[misc]
             await self.client.call("tap", card=goal, revision=card.revision, verb=verb)
         trees = self.home.trees / PROJECT
-        await self.until(lambda: not any(tree.name.startswith("s-") for tree in trees.iterdir()))
+        await until(lambda: not any(tree.name.startswith("s-") for tree in trees.iterdir()))
 
-    async def until(self, fact: Callable[[], bool], limit_s: float = 30.0) -> None:
-        """Wait for something nobody tells us of."""
-        async with asyncio.timeout(limit_s):
-            while not fact():  # noqa: ASYNC110
-                await asyncio.sleep(0.005)
+
+async def until(fact: Callable[[], bool], limit_s: float = 30.0) -> None:
+    """Wait for something nobody tells us of."""
+    async with asyncio.timeout(limit_s):
+        while not fact():  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
 
 
 async def ended(process: Process, number: int) -> None:
