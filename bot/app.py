@@ -30,6 +30,7 @@ from bot.gate import KINDS
 from bot.inbox import Inbox
 from bot.morning import Morning
 from bot.outbox import BACK_OFF_S, Outbox, Say, Weight
+from bot.pairing import Pairing
 from bot.redact import redacted
 from bot.reminders import Reminders
 from bot.requests import Requests
@@ -87,6 +88,10 @@ async def _main(home: Home, stop: asyncio.Event | None) -> None:
         try:
             async with Database(home.bot_db, "bot", secure_delete=True) as database:
                 bot = _client(token, settings.api_url)
+                if not settings.owner_ids:
+                    if not await Pairing(bot, home).run(stop or asyncio.Event()):
+                        return
+                    settings = config.load(home)
                 app = App(
                     bot,
                     CardStore(database),

@@ -5,6 +5,7 @@ private chat with the bot, or in the one group it was paired with. Pure; works o
 that nothing of a stranger's is even parsed.
 """
 
+import re
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -12,6 +13,7 @@ from msgspec import Struct
 # What we ask Telegram for, each time: it remembers the last answer to that.
 KINDS = ("message", "edited_message", "callback_query", "my_chat_member")
 # Stand-ins Telegram puts in `from` for anonymous administrators, channels and their posts.
+START = re.compile(r"/start ([A-Za-z0-9_-]{1,64})")
 STAND_INS = frozenset({1087968824, 136817688, 777000})
 
 
@@ -63,6 +65,24 @@ def admit(update: dict[str, Any], owners: frozenset[int], group: int | None = No
     if (private and where == who) or (group is not None and where == group):
         return Allowed(who, where, kind, _quoted(body))
     return Ignored("a chat that was not paired")
+
+
+def pressed_start(update: dict[str, Any]) -> tuple[int, str] | None:
+    """Return who sent a bare `/start CODE` to us alone, and the code: all that anybody may say.
+
+    Asked only while there is no owner.
+    """
+    body = update.get("message")
+    if not isinstance(body, dict) or _quoted(body) or body.get("sender_chat"):
+        return None
+    sender, chat = body.get("from"), body.get("chat")
+    who = _id(sender)
+    if not isinstance(sender, dict) or sender.get("is_bot") or who <= 0 or who in STAND_INS:
+        return None
+    if not isinstance(chat, dict) or chat.get("type") != "private" or _id(chat) != who:
+        return None
+    found = START.fullmatch(str(body.get("text") or ""))
+    return (who, found[1]) if found else None
 
 
 def _quoted(body: dict[str, Any]) -> bool:

@@ -21,7 +21,7 @@ import telegram
 from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
-from bot import buttons, delivery, keys, text, text_files, text_live, text_places
+from bot import buttons, delivery, keys, text, text_files, text_live, text_places, text_start
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, units
@@ -40,6 +40,7 @@ from engine.views import (
     Attachment,
     Board,
     Document,
+    OwnerView,
     Peek,
     ProjectView,
     SessionCard,
@@ -452,7 +453,9 @@ class Requests:
                 return await self._settings(heard, rest)
             case "health":
                 return self._says(text.health(_as(await self._engine.call("health"), dict)))
-            case "help" | "start":
+            case "start":
+                return await self._start()
+            case "help":
                 return [self._said(text.HELP)]
             case _ if name in FUTURE:
                 return [self._said(f"/{name} does not exist yet.", heard.message_id)]
@@ -464,6 +467,15 @@ class Requests:
                         f"There is no /{name}. {hint} Nothing was started.", heard.message_id
                     )
                 ]
+
+    async def _start(self) -> list[Item]:
+        """Say what comes next to who just begins; ask for their time where nobody did."""
+        projects = await self._known_projects()
+        accounts = await self._engine.call("accounts")
+        owner = _as(await self._engine.call("settings"), OwnerView)
+        words = text_start.welcome(projects=bool(projects), accounts=bool(accounts))
+        asks = [] if owner.zone else [await self._panels.open("settings", page="first")]
+        return [Say(words=words), *asks]
 
     async def _settings(self, heard: Heard, rest: str) -> list[Item]:
         name, _, value = rest.partition(" ")

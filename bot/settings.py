@@ -68,8 +68,9 @@ class OwnerPanel:
         match at.page:
             case "quiet":
                 return text_settings.quiet(owner)
-            case "zone":
-                return text_settings.zone(owner, self._here(), self._wall())
+            case "zone" | "first":
+                first = at.page == "first"
+                return text_settings.zone(owner, self._here(), self._wall(), first=first)
             case "heartbeat":
                 return text_settings.heartbeat(owner)
             case "limit":
@@ -92,6 +93,8 @@ class OwnerPanel:
         kind, _, value = verb.partition("-")
         if kind == "project":
             return Then(panel=f"settings-p{value}")
+        if at.page == "first":
+            return await self._first(at, kind, value, line)
         if at.page not in NAMES:
             return Then()
         match kind:
@@ -111,3 +114,15 @@ class OwnerPanel:
             case _:
                 return Then()
         return Then(said=verdict(await at.do("change_setting", name=at.page, value=value)))
+
+    async def _first(self, at: At, kind: str, value: str, line: str) -> Then:
+        """The time zone asked for at the first /start: then the question is over."""
+        if kind == "type" and not line:
+            return Then(prompt=text_settings.ZONE)
+        if kind == "zone":
+            line = marked(value, (self._here(), *text_settings.ZONES))
+        elif kind != "type":
+            return Then(page=at.page)
+        await at.do("change_setting", name="zone", value=line)
+        zone = (await self._read(at)).zone
+        return Then(closed=text_settings.kept_zone(zone, self._wall()))

@@ -105,14 +105,20 @@ def heartbeat(owner: OwnerView) -> Words:
     return Words(sheet.done(), ((TYPE, OFF), (BACK,)))
 
 
-def zone(owner: OwnerView, here: str, now: float, *, known: Sequence[str] = ZONES) -> Words:
+def zone(owner: OwnerView, here: str, now: float, *, first: bool = False) -> Words:
     """Ask for the time zone, by what clocks show: the box's own first."""
     sheet = Builder().line("What time is it for you?", "bold")
-    sheet.line(f"Time zone now: {one_line(owner.zone, 60) or 'that of the box'}")
+    if not first:
+        sheet.line(f"Time zone now: {one_line(owner.zone, 60) or 'that of the box'}")
     sheet.line("Every time I tell you is in it, and so are quiet hours.")
-    choices = [Button(_local(name, now), f"zone-{mark(name)}") for name in known if name != here]
-    first = Button(f"{_local(here, now)} (the box)", f"zone-{mark(here)}")
-    return Words(sheet.done(), ((first,), *side_by_side(choices, 2), (TYPE, BACK)))
+    choices = [Button(_local(name, now), f"zone-{mark(name)}") for name in ZONES if name != here]
+    box = Button(f"{_local(here, now)} (the box)", f"zone-{mark(here)}")
+    last = (TYPE,) if first else (TYPE, BACK)
+    return Words(sheet.done(), ((box,), *side_by_side(choices, 2), last))
+
+
+def kept_zone(zone: str, now: float) -> str:
+    return f"It is {_local(zone, now)} for you. /settings changes it."
 
 
 def _local(name: str, now: float) -> str:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -88,33 +89,72 @@ def setup(
     offline: Annotated[
         bool, typer.Option("--offline", help="Do not ask Telegram whether the token is good.")
     ] = False,
+    pair: Annotated[
+        bool, typer.Option("--pair", help="Only print a new pairing link: the last was too old.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
 ) -> None:
-    """Say which bot this machine speaks through, and who may command it."""
+    """Say which bot this machine speaks through, and who may command it.
+
+    Without --owner a link is printed: whoever presses it first is the owner.
+    """
     from engine import setup as first
     from engine.config import check, owner_id
 
     home = Home.found()
-    if not yes and not owner:
-        owner = typer.prompt("Your numeric Telegram user id").split()
-    if not owner:
-        raise typer.BadParameter("say who may command: --owner 123456789")
+    if pair:
+        _pair_again(home, offline=offline)
+        return
     bot_token = first.token(_token_text(token_file, ask=not yes))
-    config = check(
-        {"owner_ids": [owner_id(one) for one in owner], "api_url": api_url}, Path("--api-url")
-    )
+    owners = [owner_id(one) for one in owner] if owner else list(first.owners(home))
+    whose = {"owner_ids": owners} if owners else {"pairing": True}
+    config = check({**whose, "api_url": api_url}, Path("--api-url"))
     if home.config.exists() and not yes:
         typer.confirm(f"{home.config} is there already. Replace it?", abort=True)
     bot = None if offline else first.ask_telegram(config.api_url, bot_token)
     first.write(home, config, bot_token)
     typer.echo(f"Home     {home.root}")
     typer.echo(f"Bot      {bot.name if bot else 'not asked'}")
-    typer.echo(f"Owner    {', '.join(owner)}; nobody else is answered")
+    if owners:
+        typer.echo(f"Owner    {', '.join(map(str, owners))}; nobody else is answered")
     if bot and not bot.topics:
         typer.echo("Topics   off. With @BotFather you can switch them on: a thread for each goal")
+    if not owners:
+        typer.echo("Next     quarterdeck up (one that runs already must be started again)")
+        _print_link(home, bot.name if bot else "")
+        return
     typer.echo("Next     quarterdeck project add NAME PATH")
     typer.echo("         quarterdeck account add NAME --agent claude")
     typer.echo("         quarterdeck up (one that runs already must be started again)")
+
+
+def _pair_again(home: Home, *, offline: bool) -> None:
+    from engine import setup as first
+    from engine.config import load
+
+    config = load(home)
+    if config.owner_ids:
+        owners = ", ".join(map(str, config.owner_ids))
+        raise Refused(
+            f"This bot has its owner: {owners}. For another one: quarterdeck setup --owner NUMBER."
+        )
+    bot_token = first.token(_token_text(str(home.bot_token), ask=False))
+    bot = None if offline else first.ask_telegram(config.api_url, bot_token)
+    _print_link(home, bot.name if bot else "")
+
+
+def _print_link(home: Home, bot: str) -> None:
+    """Print a new one-time link; it is the only place where its code is ever shown."""
+    from engine import pairing
+
+    code = pairing.make(home, time.time())
+    typer.echo(
+        "Then     press this on your phone within 15 minutes. Who presses it first commands:"
+    )
+    if bot:
+        typer.echo(f"         https://t.me/{bot.removeprefix('@')}?start={code}")
+    else:
+        typer.echo(f"         send to your bot: /start {code}")
 
 
 def _token_text(token_file: str, *, ask: bool) -> str:
@@ -166,6 +206,7 @@ def _become(module: str, *arguments: str) -> None:
 @app.command()
 def status(as_json: AsJson = False) -> None:
     """Say what waits on you, what runs, what starts next and what landed."""
+    from engine.config import load
     from engine.doctor import engine_runs
 
     home = Home.found()
@@ -180,6 +221,8 @@ def status(as_json: AsJson = False) -> None:
                 typer.echo(f"  {row['goal']}  {row['title']}  {row['text']}".rstrip())
     if not any(board[part] for part in ("now", "running", "next", "landed")):
         typer.echo("Nothing runs and nothing waits. Give a goal in the chat.")
+    if not load(home).owner_ids:
+        typer.echo("Nobody owns the bot yet. `quarterdeck setup --pair` prints a link to press.")
     if not engine_runs(home):
         typer.echo("The engine does not run. `quarterdeck up` starts it, and the bot.")
         return

@@ -1,7 +1,7 @@
 """config.toml: only what is needed to start. All the phone can change is ledger state instead.
 
     api_url = "https://api.telegram.org"
-    owner_ids = [42]
+    owner_ids = [42]         # or, until somebody pressed the pairing link: pairing = true
 
 Never a secret (those lie in secrets/), never a path (those are paths.py's). A mistake here is the
 owner's to mend, so every complaint is a sentence that says which line to change and to what.
@@ -21,6 +21,10 @@ from engine.errors import Refused
 from engine.paths import Home
 
 TELEGRAM = "https://api.telegram.org"
+NO_OWNER = (
+    "`owner_ids` must list at least one numeric Telegram user id, such as "
+    "owner_ids = [123456789]. Nobody commands without it, so nothing starts."
+)
 
 
 class ConfigError(Refused):
@@ -30,9 +34,11 @@ class ConfigError(Refused):
 class Config(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What both processes must know before they can ask the ledger anything."""
 
-    # Numeric ids and at least one: an empty list once meant that anybody could command.
-    owner_ids: Annotated[tuple[Annotated[int, Meta(gt=0)], ...], Meta(min_length=1)]
+    # Numeric ids and at least one: an empty list once meant that anybody could command. None at all
+    # goes only with `pairing`, and then the bot hears nothing but a code made on this machine.
+    owner_ids: Annotated[tuple[Annotated[int, Meta(gt=0)], ...], Meta(min_length=1)] = ()
     api_url: str = TELEGRAM
+    pairing: bool = False
 
 
 def load(home: Home) -> Config:
@@ -68,6 +74,8 @@ def check(found: dict[str, Any], where: Path) -> Config:
         config = msgspec.convert(found, Config)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{where}: {_sentence(error)}") from error
+    if not config.owner_ids and not config.pairing:
+        raise ConfigError(f"{where}: {NO_OWNER}")
     if why := _not_plain(config.api_url):
         raise ConfigError(f"{where}: `api_url` {why}.")
     return msgspec.structs.replace(config, api_url=config.api_url.rstrip("/"))
@@ -92,12 +100,9 @@ def save(home: Home, config: Config) -> None:
     text = (
         "# Only what Quarterdeck needs to start; all else is set from the phone.\n"
         f'api_url = "{config.api_url}"\n'
-        f"owner_ids = [{owners}]\n"
-    )
-    if tomllib.loads(text) != {
-        "api_url": config.api_url,
-        "owner_ids": list(config.owner_ids),
-    }:
+    ) + (f"owner_ids = [{owners}]\n" if config.owner_ids else "pairing = true\n")
+    whose = {"owner_ids": list(config.owner_ids)} if config.owner_ids else {"pairing": True}
+    if tomllib.loads(text) != {"api_url": config.api_url, **whose}:
         raise ConfigError(f"`api_url` cannot be written down: {config.api_url!r}")
     write_private(home.config, text)
 
@@ -127,7 +132,6 @@ def owner_id(text: str) -> int:
 def _sentence(error: msgspec.ValidationError) -> str:
     if "`$.api_url`" in str(error):
         return "`api_url` must be an http:// or https:// address."
-    return (
-        "`owner_ids` must list at least one numeric Telegram user id, such as "
-        "owner_ids = [123456789]. Nobody commands without it, so nothing starts."
-    )
+    if "`$.pairing`" in str(error):
+        return "`pairing` is true until somebody pressed the pairing link; else it is left out."
+    return NO_OWNER

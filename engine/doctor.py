@@ -219,6 +219,9 @@ def _owners(home: Home) -> Finding:
         config = load(home)
     except ConfigError as error:
         return Finding("owner", False, error.sentence, "Run `quarterdeck setup`.")
+    if not config.owner_ids:
+        mend = "Press the link that `quarterdeck setup` printed; `quarterdeck setup --pair` prints anew."
+        return Finding("owner", False, "nobody yet: the bot waits for its pairing link", mend)
     return Finding("owner", True, ", ".join(str(owner) for owner in config.owner_ids))
 
 

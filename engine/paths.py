@@ -141,6 +141,11 @@ class Home:
         return self.secrets / "bot-token"
 
     @property
+    def pairing(self) -> Path:
+        """Return the file that holds the hash of the one-time code, while nobody owns the bot."""
+        return self.secrets / "pairing"
+
+    @property
     def known_hosts(self) -> Path:
         """Return the file of host keys the owner accepted, one line a machine."""
         return self.secrets / "known_hosts"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from engine.config import Config, save, write_private
+from engine.config import Config, ConfigError, load, save, write_private
 from engine.errors import Refused, Unavailable
 from engine.paths import Home
 
@@ -66,6 +66,14 @@ def ask_telegram(api_url: str, bot_token: str) -> Bot:
             "`setup --offline` goes on without asking."
         ) from None
     return Bot(f"@{found.get('username', '?')}", bool(found.get("has_topics_enabled", False)))
+
+
+def owners(home: Home) -> tuple[int, ...]:
+    """Return who commands already: a token that is replaced changes nothing about that."""
+    try:
+        return load(home).owner_ids
+    except ConfigError:
+        return ()
 
 
 def write(home: Home, config: Config, bot_token: str) -> None:

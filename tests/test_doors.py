@@ -19,6 +19,7 @@ BOT_MAY_REACH = (
     "engine.config",
     "engine.errors",
     "engine.notify",
+    "engine.pairing",
     "engine.paths",
     "engine.views",
     "stores.attached",

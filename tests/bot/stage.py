@@ -171,6 +171,9 @@ class FakeDoor:
         asked = {"name": name, "source": source, "base": base}
         return await self._once(cause, "want_project", asked, {"verdict": "on it"})
 
+    async def accounts(self) -> list[str]:
+        return ["main"]
+
     async def health(self) -> dict[str, object]:
         return {"engine": "well", "runs": 0}
 

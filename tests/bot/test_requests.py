@@ -47,6 +47,7 @@ async def test_a_mistyped_command_suggests_and_starts_nothing(
 
 async def test_the_commands_that_show_something_show_it(stage: Stage) -> None:
     stage.door.show(permission())
+    stage.door.owned = OwnerView(zone="UTC")
     await stage.start_bot()
     await stage.phone.wait_for(lambda m: "Allow" in m.labels)
     assert "Waits on you" in await said_back(stage, "/status")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import socket
 import stat
 import subprocess
@@ -139,11 +140,39 @@ def test_setup_refuses_an_owner_that_is_no_number(run: Run, home: Home, owner: s
     assert not home.config.exists()
 
 
-def test_setup_without_an_owner_is_wrong_use(run: Run, home: Home) -> None:
-    """BR-122: no owner, no start."""
+def test_setup_without_an_owner_prints_a_link_that_makes_one(
+    run: Run, home: Home, telegram: str
+) -> None:
+    """BR-122: until it is pressed, nobody commands."""
+    done = run("setup", "--token-file", "-", "--api-url", telegram, "--yes", stdin=TOKEN)
+    assert (done.code, done.err) == (0, "")
+    found = re.search(r"https://t\.me/deck_bot\?start=([A-Za-z0-9_-]+)", done.out)
+    assert found
+    assert load(home) == Config(pairing=True, api_url=telegram)
+    files = [path for path in home.root.rglob("*") if path.is_file()]
+    assert found[1].encode() not in b"".join(path.read_bytes() for path in files)
+    doctor = run("doctor", "--offline")
+    assert "nobody yet" in doctor.out
+    assert "quarterdeck setup --pair" in doctor.out
+    again = run("setup", "--pair")
+    assert again.code == 0
+    assert "https://t.me/deck_bot?start=" in again.out
+    assert found[1] not in again.out
+
+
+def test_a_new_token_leaves_the_owner_who_is_there(run: Run, home: Home) -> None:
+    setup = ("setup", "--token-file", "-", "--offline", "--yes")
+    assert run(*setup, "--owner", "42", stdin=TOKEN).code == 0
+    assert run(*setup, stdin=TOKEN).code == 0
+    assert load(home).owner_ids == (42,)
+    refused = run("setup", "--pair", "--offline")
+    assert refused.code == 1
+    assert "has its owner: 42" in refused.err
+
+
+def test_without_telegram_the_code_is_printed_bare(run: Run, home: Home) -> None:
     done = run("setup", "--token-file", "-", "--offline", "--yes", stdin=TOKEN)
-    assert done.code == 2
-    assert "--owner" in done.err
+    assert re.search(r"send to your bot: /start [A-Za-z0-9_-]{20,64}\n", done.out)
 
 
 def test_setup_refuses_a_token_telegram_does_not_know_and_never_says_it_back(

@@ -55,6 +55,18 @@ def test_no_start_without_a_numeric_owner(home: Home, line: str) -> None:
         load(written(home, line + "\n"))
 
 
+def test_a_bot_that_waits_for_its_owner_says_so_in_as_many_words(home: Home) -> None:
+    """BR-122: none at all is no empty list."""
+    waits = Config(pairing=True, api_url="http://127.0.0.1:8081")
+    save(home, waits)
+    assert load(home) == waits
+    for line in ("pairing = false", "owner_ids = []\npairing = true"):
+        with pytest.raises(ConfigError, match="at least one numeric Telegram user id"):
+            load(written(home, line + "\n"))
+    with pytest.raises(ConfigError, match="`pairing` is true until"):
+        load(written(home, "pairing = 1\n"))
+
+
 @pytest.mark.parametrize("text", ["", " ", "0", "-1", "@me", "4 2", "4.2", "٤٢", "1e3"])
 def test_an_owner_is_named_by_number(text: str) -> None:
     """BR-122: the same on the command line."""
@@ -69,7 +81,7 @@ def test_an_owner_is_named_by_number(text: str) -> None:
         ("owner_id", "did you mean `owner_ids`?"),
         ("owners", "did you mean `owner_ids`?"),
         ("apiurl", "did you mean `api_url`?"),
-        ("token", "known keys: owner_ids, api_url."),
+        ("token", "known keys: owner_ids, api_url, pairing."),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_right_one(
