@@ -128,7 +128,7 @@ class App:
         self.engine = engine
         self.owners = owners
         self.clock = clock
-        self.outbox = Outbox(bot, store, owners, clock=clock)
+        self.outbox = Outbox(bot, store, owners, attached=attached, clock=clock)
         self.cards = Cards(self.outbox, store, owners[0])
         self.reminders = Reminders(self.outbox, store, self.cards)
         self.requests = Requests(

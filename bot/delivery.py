@@ -40,6 +40,8 @@ from bot.text import Words, label
 from engine.views import Document
 
 T = TypeVar("T")
+CAPTION = 400
+UPLOAD_S = 120.0  # until Telegram has taken in a large file
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
@@ -203,14 +205,16 @@ async def strip(bot: Bot, chat: int, message_id: int) -> Outcome:
 
 
 async def file(
-    bot: Bot, chat: int, document: Document, *, thread: int = 0, silent: bool = True
+    bot: Bot, chat: int, document: Document, data: bytes, *, thread: int = 0, silent: bool = True
 ) -> Outcome:
-    content = InputFile(document.text.encode(errors="replace"), filename=document.name)
+    """Send a file; `data` is what it holds."""
+    content = InputFile(data, filename=document.name)
     return await _tried(
         lambda: bot.send_document(
             chat,
             content,
-            caption=document.caption[:200] or None,
+            caption=document.caption[:CAPTION] or None,
+            read_timeout=UPLOAD_S,
             message_thread_id=thread or None,
             disable_notification=silent,
         ),

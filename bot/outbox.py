@@ -29,7 +29,7 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import delivery, text, text_live
+from bot import delivery, text, text_files, text_live
 from bot.delivery import Blocked, Done, Flooded, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import Rich, one_line, units
 from bot.pace import TICK_S, Pace
@@ -37,6 +37,7 @@ from bot.quiet import Quiet
 from bot.text import Words
 from bot.titles import Title, Titles
 from engine.views import Attachment, Document
+from stores.attached import Attached
 from stores.cards import NO_TOPIC, CardStore, Line, Queued, Shown, Told, Topic
 
 log = logging.getLogger(__name__)
@@ -167,6 +168,7 @@ class Outbox:
     """Everything waiting to be said.
 
     store    lines, cards and topics on disk
+    attached   where the bytes of files are kept that are no text
     topics   whether a goal gets a topic of its own (getMe.has_topics_enabled)
     clock    for waits: seconds that never jump
     wall     Unix seconds, for what is written down
@@ -179,12 +181,14 @@ class Outbox:
         chats: Sequence[int],
         *,
         topics: bool = False,
+        attached: Attached | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.bot = bot
         self.store = store
         self.topics = topics
+        self._attached = attached
         self.clock = clock
         self.wall = wall
         self.shown: dict[str, Shown] = {}
@@ -207,6 +211,14 @@ class Outbox:
     async def say(self, chat: int, weight: Weight, *items: Item) -> None:
         """Queue lines; once this returns they will be said."""
         await self.store.queue(packed(chat, weight, items), self.take_up)
+
+    async def content(self, document: Document) -> bytes | None:
+        """Return what a file holds; None if it is not kept any more."""
+        if not document.held:
+            return document.text.encode(errors="replace")
+        if self._attached is None:
+            return None
+        return await asyncio.to_thread(self._attached.read, document.held)
 
     def quiet_until(self) -> float:
         """Return when the quiet hours that hold now end; 0 if none do."""
@@ -727,11 +739,15 @@ class Lane:
 
     async def _sent(self, line: Line, item: Say | File, place: _Place) -> Outcome:
         if isinstance(item, File):
+            data = await self.outbox.content(item.document)
+            if data is None:
+                return Refused("it is not kept any more")
             caption = _dots(place.name, item.document.caption)
             return await delivery.file(
                 self.outbox.bot,
                 self.chat,
                 replace(item.document, caption=caption),
+                data,
                 thread=place.thread,
             )
         return await delivery.send(
@@ -754,7 +770,10 @@ class Lane:
                 await self._tell("Telegram refused the formatting of a message; it comes plain.")
             return
         await self._off(line)
-        await self._tell("Telegram refused a message of mine; the log says why.")
+        if isinstance(item, File):
+            await self._tell(text_files.not_sent(item.document.name, why))
+        else:
+            await self._tell("Telegram refused a message of mine; the log says why.")
 
     async def _delete(self, line: Line, item: Delete) -> None:
         outcome = await delivery.delete(self.outbox.bot, self.chat, item.message_id)

@@ -21,10 +21,21 @@ import telegram
 from msgspec import Struct
 from telegram.error import InvalidToken, TelegramError
 
-from bot import buttons, delivery, keys, text, text_files, text_live, text_places, text_start
+from bot import (
+    buttons,
+    delivery,
+    file_back,
+    keys,
+    text,
+    text_files,
+    text_live,
+    text_places,
+    text_start,
+)
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, units
+from bot.file_back import Wish
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
@@ -40,9 +51,11 @@ from engine.views import (
     Attachment,
     Board,
     Document,
+    FoundFile,
     OwnerView,
     Peek,
     ProjectView,
+    QuestionCard,
     SessionCard,
 )
 from stores.attached import Attached
@@ -61,6 +74,7 @@ BRIEF = 4
 READS = ("diff", "peek")
 LATE = "late taps"
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
+OVER = ("shipped", "dropped")  # likewise
 FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
 PANELS: tuple[Panel, ...] = (Settings(), PlanPanel())
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
@@ -368,11 +382,43 @@ class Requests:
             if heard.files and name != "new":
                 items.append(self._said(text_files.NOT_NEEDED, heard.message_id))
             return items
+        wanted = file_back.wish(heard.text)
+        if wanted and (sent := await self._wished(heard, wanted)) is not None:
+            return sent
         if meant := _meant(heard.text):
             return [self._said(f"Did you mean {meant}? Nothing was started.", heard.message_id)]
         if not heard.goal and self._panels.knows(heard.card):
             return [self._said(text.ANSWER_NONE, heard.message_id)]
         return await self._hear(heard, heard.text)
+
+    async def _wished(self, heard: Heard, wanted: Wish) -> list[Item] | None:
+        """Send a file that a line asks for; None where it is a line for an agent after all."""
+        asking = self._cards.live.get(heard.card)
+        if isinstance(asking, QuestionCard) and asking.asks:
+            return None  # then it is the answer
+        goal = heard.goal or (self._only_live() if wanted.sure else "")
+        if not goal:
+            return [self._said(text_files.WHICH_GOAL, heard.message_id)] if wanted.sure else None
+        found = await self._found(wanted.path, goal, heard.card)
+        if not wanted.sure and file_back.is_nothing(found):
+            return None
+        return file_back.answer(wanted.path, found, goal, heard.message_id)
+
+    async def _found(self, path: str, goal: str, card: str) -> FoundFile:
+        return _as(await self._engine.call("file", path=path, goal=goal, card=card), FoundFile)
+
+    async def _file(self, heard: Heard, path: str) -> list[Item]:
+        goal = heard.goal or self._only_live()
+        if not goal:
+            return [self._said(text_files.WHICH_GOAL, heard.message_id)]
+        found = await self._found(path, goal, heard.card)
+        return file_back.answer(path, found, goal, heard.message_id)
+
+    def _only_live(self) -> str:
+        """Return the one goal that is not over, else the one there is; or nothing."""
+        every = [card for card in self._cards.live.values() if isinstance(card, SessionCard)]
+        found = [card for card in every if card.stage not in OVER] or every
+        return found[0].id if len(found) == 1 else ""
 
     async def _hear(self, heard: Heard, words: str) -> list[Item]:
         result = await self._engine.call(
@@ -438,6 +484,8 @@ class Requests:
         match name:
             case "new":
                 return await self._new(heard, rest)
+            case "file":
+                return await self._file(heard, rest)
             case "stop" | "resume":
                 return await self._stop_or_resume(heard, name, rest)
             case "status":

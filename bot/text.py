@@ -764,6 +764,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 
 /status  what waits on you, runs, comes next
 /asks  only what waits on you
+/file  a file of this session: /file docs/plan.md
 /projects  list; /projects add NAME URL_OR_PATH
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
@@ -779,6 +780,7 @@ COMMANDS = (
     ("status", "What waits on you, what runs"),
     ("asks", "Only what waits on you"),
     ("projects", "List projects, or add one"),
+    ("file", "A file of this session: /file docs/plan.md"),
     ("stop", "Stop this session, or: /stop all"),
     ("resume", "Go on with it, or: /resume all"),
     ("settings", "Yours; in a session: its own; or of a project"),

@@ -5,6 +5,10 @@ Part of bot/text.py's wording. Neighbours: sent.py and file_back.py.
 
 from typing import Any
 
+from bot.entities import one_line
+from bot.text import Words, document
+from engine.views import Document, FoundFile
+
 UNREAD = {
     "voice": "I cannot hear voice messages. Write it, please.",
     "video_note": "I cannot watch videos. Send a screenshot, or the video as a file.",
@@ -54,3 +58,28 @@ def not_taken(sentences: tuple[str, ...], *, rest: bool) -> str:
 
 def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{max(size, 1) / 1000:.1f} kB"
+
+
+# ---------------------------------------------------------------- a file back
+
+WHICH_GOAL = "Whose file? Send /file PATH in a session's topic, or as a reply to its card. Nothing was started."
+
+
+def not_sent(name: str, why: str) -> str:
+    return f"{one_line(name, 80)} could not be sent: {one_line(why, 120)}. Ask for it again."
+
+
+def not_there(asked: str, found: FoundFile) -> str:
+    """Say that there is no such file, and what was perhaps meant; nobody else was asked."""
+    said = f"There is no {one_line(asked, 120)} in {found.where}."
+    if not found.near:
+        return f"{said} /file alone lists what is at its top."
+    near = "\n".join(one_line(path, 200) for path in found.near)
+    return f"{said} Near it:\n{near}\nSay, for one of them: send {one_line(found.near[0], 200)}"
+
+
+def folder(found: FoundFile) -> list[Words]:
+    """Return a folder's lines as a block, or as a file where they are too many."""
+    name = f"{found.path}/" if found.path else "Its top folder"
+    lines = "\n".join(found.folder) or "(nothing in it)"
+    return document(Document(name="folder.txt", text=lines, caption=f"{name} · {found.where}"))

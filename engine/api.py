@@ -39,6 +39,7 @@ from engine.views import (
     Attachment,
     Board,
     Document,
+    FoundFile,
     LeadSettings,
     Note,
     OwnerView,
@@ -122,6 +123,14 @@ class OfCard(Arguments, frozen=True):
 
 class OfGoal(Arguments, frozen=True):
     goal: str = ""  # "" = all
+
+
+class FileAt(Arguments, frozen=True):
+    """A path in a goal's branch, or in that of the worker whose card it is."""
+
+    path: str
+    goal: str = ""
+    card: str = ""
 
 
 class OneGoal(Arguments, frozen=True):
@@ -224,6 +233,7 @@ VERBS: Final[dict[str, Verb]] = {
     "hear": Verb(Hear, changes=True),
     "tap": Verb(Tap, changes=True),
     "document": Verb(DocumentOf, Document),
+    "file": Verb(FileAt, FoundFile, patience_s=60),
     "plan_choices": Verb(OfPlan, PlanChoices),
     "change_plan": Verb(ChangePlan, changes=True),
     "peek": Verb(OfCard, Peek),

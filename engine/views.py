@@ -366,11 +366,23 @@ class ProjectView(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """A text too long for a card, sent as a file."""
+    """A text too long for a card, or any bytes that are kept in home/attached; sent as a file."""
 
     name: str
     text: str
     caption: str = ""
+    held: str = ""  # the hash of its bytes, in place of text
+    size: int = 0
+
+
+class FoundFile(Struct, frozen=True):
+    """What is at a path the owner named: a file, a folder, or nothing but what is near."""
+
+    where: str  # "quarterdeck/g-1-export at 1a2b3c4"
+    path: str = ""
+    document: Document | None = None
+    folder: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 class Peek(Struct, frozen=True, kw_only=True):

@@ -23,6 +23,7 @@ from engine.views import (
     Attachment,
     Board,
     Document,
+    FoundFile,
     Note,
     OwnerView,
     Peek,
@@ -57,6 +58,8 @@ class FakeDoor:
         self.missing = ""  # what is away of what is to be shown
         self.peeks = 0
         self.slow: asyncio.Event | None = None
+        self.wished: list[tuple[str, str, str]] = []  # paths asked for, of which goal and card
+        self.tree: dict[str, FoundFile] = {}  # what is at a path
         self._opener = opener
         self._vault = vault
         self._causes: dict[str, object] = {}
@@ -153,6 +156,10 @@ class FakeDoor:
         return Peek(
             who="The lead", goal="g-1", running=True, doing="Bash: pytest", doing_s=130, lines=lines
         )
+
+    async def file(self, path: str, goal: str, card: str) -> FoundFile:
+        self.wished.append((path, goal, card))
+        return self.tree.get(path, FoundFile(where="main at 1a2b3c4"))
 
     async def stop(self, goal: str, cause: str) -> object:
         return await self._once(cause, "stop", {"goal": goal}, {"verdict": "Stopped"})
