@@ -310,7 +310,7 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     sheet.fact(_dots(_agent(card.agent, card.model), card.mode, card.machine))
     sheet.fact(f"Next workers only on {', '.join(card.machines)}" if card.machines else "")
     sheet.fact(one_line(card.fence, 80))
-    sheet.fact(_dots(money(card.cost_usd), _queued(card.queued)))
+    sheet.fact(_dots(money(card.cost_usd), text_live.lines_to_come(card)))
 
 
 def _plan(card: PlanCard, sheet: _Sheet) -> None:
@@ -396,7 +396,9 @@ def _worker(card: WorkerCard, sheet: _Sheet, zone: tzinfo | None) -> None:
         sheet.line(one_line(card.failure, 400))
     _report(card.report, sheet)
     sheet.foreign("Its last words:", markdown(card.said), "last-words.md")
-    sheet.fact(_dots(_agent(card.agent, card.model), money(card.cost_usd), _queued(card.queued)))
+    sheet.fact(
+        _dots(_agent(card.agent, card.model), money(card.cost_usd), text_live.lines_to_come(card))
+    )
 
 
 def _permission(card: PermissionCard, sheet: _Sheet) -> None:
@@ -772,7 +774,8 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /health  is all well?
 
 Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \
-its agent. A key you paste is sealed and \
+its agent. It hears you after its turn, or at once with Now on its card. Interrupt ends a turn, Stop all \
+of it until Resume. A key you paste is sealed and \
 deleted from the chat before any agent sees it."""
 
 COMMANDS = (
@@ -803,10 +806,6 @@ def _count(number: int, thing: str) -> str:
 
 def _wait(number: int) -> str:
     return "waits" if number == 1 else "wait"
-
-
-def _queued(lines: int) -> str:
-    return f"{_count(lines, 'line')} of yours after this turn" if lines else ""
 
 
 def _agent(agent: str, model: str) -> str:

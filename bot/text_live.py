@@ -7,7 +7,7 @@ with nothing hidden in it, the newest kept where not all fits.
 from __future__ import annotations
 
 from bot.entities import Builder, Rich, one_line, units, visible
-from engine.views import Peek, SessionCard
+from engine.views import Peek, SessionCard, WorkerCard
 
 HEADING = 60
 WAITS, IS_DONE = "❗ ", "✓ "
@@ -48,6 +48,17 @@ def progress(card: SessionCard) -> list[str]:
         for line in card.work
     ]
     return [*lines, f"and {card.more} more"] if card.more else lines
+
+
+def lines_to_come(card: SessionCard | WorkerCard) -> str:
+    """Return when the owner's lines are heard that the agent has not heard yet."""
+    within = f"{_lines(card.steered)} heard with its next step" if card.steered else ""
+    after = f"{_lines(card.queued)} after this turn" if card.queued else ""
+    return " · ".join(part for part in (within, after) if part)
+
+
+def _lines(count: int) -> str:
+    return f"{count} line{'' if count == 1 else 's'} of yours"
 
 
 def topic_title(card: SessionCard) -> str:

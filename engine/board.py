@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from engine import board_places
 from engine.progress import work_lines
-from engine.rules import after_limit, estimates, news, session_state, turn_ends
+from engine.rules import after_limit, estimates, news, session_state, steering, turn_ends
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
 from engine.rules import landing as landing_rule
@@ -54,6 +54,9 @@ from engine.views import (
 )
 
 YOUR_LINE = "a line of yours"
+# Said as they are: "Interrupted: it waits for a line of yours".
+INTERRUPTED, STOPPED = "Interrupted", "Stopped"
+GOES_ON = "by you; nothing runs until /resume"
 UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
 
 World = Mapping[str, object]
@@ -211,7 +214,10 @@ def _stage_word(world: World, goal: Goal) -> str:
         return "waits for you"
     if _open_asks(world, goal) or _decision_waits(world, goal):
         return "waits for you"
-    if any(wait.what == YOUR_LINE for wait in _lead_waits(world, goal, _lead(world, goal))):
+    if any(
+        wait.what in (YOUR_LINE, INTERRUPTED)
+        for wait in _lead_waits(world, goal, _lead(world, goal))
+    ):
         return "waits for you"
     return GOAL_WORDS[goal.stage]
 
@@ -254,7 +260,7 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
             account = f"account {session.account.name}"
             return (_after_limit(session.why, account, session.parked_until),)
         case session_state.Stage.HELD if not session.final:
-            return (Wait("/resume", session.why),)
+            return (Wait(STOPPED, GOES_ON),)
         case session_state.Stage.FAILED:
             return (Wait("you", session.why),)
         case session_state.Stage.IDLE if session.asks:
@@ -288,12 +294,15 @@ def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, .
     if waits or not goal.live:
         return waits
     if goal.held:
-        return (Wait("/resume", "stopped by you"),)
+        return (Wait(STOPPED, GOES_ON),)
     resting = lead is not None and lead.stage is session_state.Stage.IDLE and not lead.queue
     under_way = plan_rule.ready(goal.pieces) or any(
         piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
         for piece in goal.pieces
     )
+    if resting and lead and lead.interrupted and not goal.failure:
+        or_news = ", or its workers' news" if under_way else ""
+        return (Wait(INTERRUPTED, f"it waits for a line of yours{or_news}"),)
     if not resting or under_way or goal.failure or _goal_doing(world, goal):
         return ()
     if goal.plan_stage is PlanStage.PROPOSED and goal.go != "ask":
@@ -341,9 +350,11 @@ def _session_doing(session: Session | None, doing: Doing) -> str:
 
 
 def _owner_lines(session: Session | None) -> int:
-    if session is None:
-        return 0
-    return sum(line.source == "owner" for line in session.queue)
+    return len(steering.waiting(session)) if session else 0
+
+
+def _steered(session: Session | None) -> int:
+    return sum(len(one.lines) for one in session.steered) if session else 0
 
 
 def _check_line(goal: Goal) -> str:
@@ -383,6 +394,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
     buttons: list[str] = []
     if goal.live:
         if lead and lead.stage is session_state.Stage.RUNNING:
+            buttons += ["now"] if steering.may_say_now(lead) else []
             buttons += ["interrupt", "peek"]
         sessions = (goal.session, *(piece.session for piece in goal.at_work))
         past = any(_is_past_limit(_state(world, f"session/{s}", Session)) for s in sessions)
@@ -416,6 +428,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in _counted(goal)),
         cost_usd=_cost(world, goal),
         queued=_owner_lines(lead),
+        steered=_steered(lead),
         rehearsal=goal.account.agent == "rehearsal",
         buttons=tuple(buttons),
         decided=decided,
@@ -516,7 +529,7 @@ def _worker_waits(
     if piece.stage is plan_rule.Stage.WORKING and stage is session_state.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)
     if piece.stage is plan_rule.Stage.PAUSED and stage is session_state.Stage.IDLE:
-        return (Wait("you", "interrupted: Retry, or write to it"),)
+        return (Wait(INTERRUPTED, "it waits for a line of yours, or Retry"),)
     return _session_waits(session)
 
 
@@ -526,6 +539,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
     buttons: list[str] = []
     if goal.live and not goal.held:
         if session and session.stage is session_state.Stage.RUNNING and not session.stopping:
+            buttons += ["now"] if steering.may_say_now(session) else []
             buttons.append("interrupt")
         if session and (session.stage is session_state.Stage.RUNNING or session.said):
             buttons.append("peek")
@@ -549,6 +563,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,
         queued=_owner_lines(session),
+        steered=_steered(session),
         failure=piece.why if piece.stage is not plan_rule.Stage.WORKING else "",
         report=piece.report if failed else "",
         buttons=tuple(buttons),
@@ -902,8 +917,11 @@ def _rows_of_session(
     title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
     title = f"{goal.title} · {title}"
     for wait in card.waits:
-        row = Row(goal.id, card.id, title, f"waits for {wait.what}: {wait.why}", wait.until)
-        (now if wait.what == YOUR_LINE else following).append(row)
+        said = (
+            wait.what.lower() if wait.what in (INTERRUPTED, STOPPED) else f"waits for {wait.what}"
+        )
+        row = Row(goal.id, card.id, title, f"{said}: {wait.why}", wait.until)
+        (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
     if card.doing and not card.waits:
         where = card.machine if isinstance(card, SessionCard) else card.where
         running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))

@@ -39,6 +39,7 @@ from engine.rules.effects import (
     ReadBase,
     ReplyDesk,
     StartRun,
+    SteerRun,
     TakeIn,
     TakeRemote,
     TidyBranch,
@@ -136,6 +137,8 @@ class Performer:
                 return await self._runs.answer(effect_id, effect)
             case ReplyDesk():
                 return await self._runs.reply(effect)
+            case SteerRun():
+                return await self._runs.steer(effect_id, effect)
             case InterruptRun():
                 return await self._runs.interrupt(effect_id, effect)
             case CloseRun():

@@ -73,6 +73,7 @@ class SessionCard(Card, frozen=True, kw_only=True):
     landed: int = 0
     cost_usd: float = 0.0
     queued: int = 0  # the owner's lines waiting for the turn's end
+    steered: int = 0  # those said in the middle of it, not read yet
     rehearsal: bool = False
     work: tuple[WorkLine, ...] = ()  # who works at what, and what starts next
     more: int = 0  # lines left out
@@ -141,6 +142,7 @@ class WorkerCard(Card, frozen=True, kw_only=True):
     said: str = ""  # its last words, whole
     cost_usd: float = 0.0
     queued: int = 0
+    steered: int = 0
     failure: str = ""  # what went wrong, with Retry and Stop as the way out
     report: str = ""
 

@@ -24,6 +24,7 @@ from engine.rules.events import (
     AnyEvent,
     AskRaised,
     LimitReached,
+    LineTaken,
     Prompted,
     RequestWithdrawn,
     RunExited,
@@ -142,6 +143,8 @@ class Turn:
                 return await self._asked(meaning)
             case lines.AskWithdrawn(request_id=request):
                 return RequestWithdrawn(run=run, request=request)
+            case lines.Taken(key=key):
+                return LineTaken(run=run, key=key)
             case lines.Limit(rejected=True):
                 return LimitReached(
                     run=run, resets_at=float(meaning.resets_at or 0), window=meaning.window

@@ -24,13 +24,21 @@ from msgspec.structs import replace
 from engine.adapters import handing
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
-from engine.adapters.agents.driver import Driver, TurnSpec
+from engine.adapters.agents.driver import Driver, Steers, TurnSpec
 from engine.adapters.following import Followed, Following
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
 from engine.errors import Refused, Unavailable
 from engine.rules import modes, news
-from engine.rules.effects import AnswerRun, Check, CloseRun, InterruptRun, ReplyDesk, StartRun
+from engine.rules.effects import (
+    AnswerRun,
+    Check,
+    CloseRun,
+    InterruptRun,
+    ReplyDesk,
+    StartRun,
+    SteerRun,
+)
 from engine.rules.events import AnyEvent, RunRefused, RunStarted
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
@@ -438,6 +446,16 @@ class Runs:
         """Ask the agent to end its turn."""
         session = self.session(effect.run.rpartition("-t")[0])
         line = self._drivers[session.account.agent].interrupt()
+        await self._input(effect.machine, effect.run, f"effect-{effect_id}", "line", line)
+        return []
+
+    async def steer(self, effect_id: int, effect: SteerRun) -> Events:
+        """Say something to an agent in the middle of its turn."""
+        session = self.session(effect.run.rpartition("-t")[0])
+        driver = self._drivers[session.account.agent]
+        if not isinstance(driver, Steers):
+            raise Refused(f"{driver.name} hears nothing in the middle of a turn.")
+        line = driver.steer(effect.text, effect.key)
         await self._input(effect.machine, effect.run, f"effect-{effect_id}", "line", line)
         return []
 

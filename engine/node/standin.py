@@ -171,7 +171,8 @@ class Agent:
         self.allowed += settings.get("permissions", {}).get("allow", [])
         self.denied = split_rules(flags.disallowedTools)
         self.inbox: queue.Queue[tuple[str, Any]] = queue.Queue()
-        self.told: list[str] = []  # prompts not taken up yet
+        self.told: list[tuple[str, str]] = []  # prompts not taken up yet, each with its id
+        self.meanwhile: list[str] = []  # ids of those read in the middle of this turn
         self.desk: Desk | None = None
         self.eof = False
         self.code = 0
@@ -218,7 +219,9 @@ class Agent:
             self.leave(1)
         kind = line.get("type")
         if kind == "user":
-            self.told.append(text_of(line["message"]["content"]))
+            said = line.get("uuid", "")
+            self.told.append((text_of(line["message"]["content"]), said))
+            self.lifecycle(said, "queued")
         elif kind == "control_request":
             self._obey(line["request_id"], line["request"])
         elif kind == "control_response":
@@ -262,7 +265,10 @@ class Agent:
             while not self.told and not self.eof:
                 self.hear(IDLE_S)
             if self.told:
-                prompt, self.told = "\n".join(self.told), []
+                prompt = "\n".join(text for text, _ in self.told)
+                for _, said in self.told:
+                    self.lifecycle(said, "started")
+                self.told = []
                 self.turn(prompt)
                 return
         except Over:
@@ -326,11 +332,19 @@ class Agent:
 
     def done(self, use_id: str, words: str, error: bool = False) -> None:
         """Give the tool's result; what the host said meanwhile is read beside it."""
-        if self.told:
-            words += f"\n\nThe user sent a new message while you were working: {self.told}"
-            self.told = []
+        for text, said in self.told:
+            words += f"\n\nThe user sent a new message while you were working:\n{text}"
+            self.meanwhile.append(said)
         result = {"type": "tool_result", "tool_use_id": use_id, "content": words, "is_error": error}
         self.put({"type": "user", "message": {"role": "user", "content": [result]}})
+        for _, said in self.told:
+            self.lifecycle(said, "started")
+        self.told = []
+
+    def lifecycle(self, said: str, state: str) -> None:
+        """Tell what becomes of a message that came with an id."""
+        if said:
+            self.put({"type": "command_lifecycle", "command_uuid": said, "state": state})
 
     def end(
         self,
@@ -360,6 +374,9 @@ class Agent:
             line["result"] = self.last if text is None else text
         else:
             line["errors"] = ["The turn was interrupted."]
+        for said in self.meanwhile:
+            self.lifecycle(said, "completed")
+        self.meanwhile = []
         self.put(line | (more or {}))
         self.cost = 0.0
 

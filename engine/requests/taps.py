@@ -13,7 +13,7 @@ from engine import board
 from engine.errors import Refused
 from engine.requests.goals import WITHOUT_WORDS, Goals
 from engine.rules import ask as ask_rule
-from engine.rules import news
+from engine.rules import news, steering
 from engine.rules.events import (
     AccountFreed,
     Answered,
@@ -30,6 +30,7 @@ from engine.rules.events import (
     ProjectLeft,
     ProjectRetried,
     ReviewCorrected,
+    SaidNow,
     ShipCalled,
     ShipCancelled,
     ShipProceeded,
@@ -37,6 +38,7 @@ from engine.rules.events import (
     TurnInterrupted,
 )
 from engine.rules.owner import Owner
+from engine.rules.session_state import Session
 from engine.rules.words import Attachment, Decision
 from engine.views import (
     AnyCard,
@@ -217,23 +219,33 @@ class Taps(Goals):
                 return ship, ShipPushed(), "Pushing"
             case ShipCard(), "cancel":
                 return ship, ShipCancelled(), "Cancelled: nothing was pushed"
-            case SessionCard(), "interrupt":
-                lead = self._goal(card.goal).session
-                return f"session/{lead}", TurnInterrupted(), "Interrupted"
+            case ((SessionCard() | WorkerCard()), ("interrupt" | "now")):
+                return self._within_turn(card, verb)
             case SessionCard(), "drop":
                 return goal, GoalDropped(), "Dropped"
             case ((SessionCard() | FailureCard()), "stop"):
-                return goal, GoalStopped(), "Stopped"
+                return goal, GoalStopped(), "Stopped: Resume goes on"
             case ((SessionCard() | FailureCard()), ("resume" | "retry")):
                 return goal, GoalResumed(), "Goes on"
-            case WorkerCard(), "interrupt":
-                return f"session/{self._worker(card)}", TurnInterrupted(), "Interrupted"
             case WorkerCard(), "stop":
-                return goal, PieceStopped(piece=card.id), "Stopped"
+                return goal, PieceStopped(piece=card.id), "Stopped for good; its lead is told"
             case WorkerCard(), "retry":
                 return goal, PieceRetried(piece=card.id), "Tried again"
             case _:
                 raise Refused(CHANGED)
+
+    def _within_turn(self, card: SessionCard | WorkerCard, verb: str) -> tuple[str, AnyEvent, str]:
+        """Interrupt, and Now: what becomes of the running turn, and of the lines that wait for it."""
+        goal = self._goal(card.goal)
+        name = self._worker(card) if isinstance(card, WorkerCard) else goal.session
+        stream = f"session/{name}"
+        found = self._loop.state(stream)
+        session = found if isinstance(found, Session) else Session(id=name)
+        if verb == "now" and steering.is_heard_at_once(session):
+            return stream, SaidNow(), "It hears it with its next step"
+        ended = "your line opens its next turn" if session.queue else "it waits for a line of yours"
+        event = SaidNow() if verb == "now" else TurnInterrupted()
+        return stream, event, f"Interrupted: {ended}"
 
     def _worker(self, card: WorkerCard) -> str:
         piece = self._goal(card.goal).piece(card.id)

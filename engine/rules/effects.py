@@ -202,6 +202,15 @@ class InterruptRun(Effect, frozen=True):
     machine: str = "here"
 
 
+class SteerRun(Effect, frozen=True):
+    """Say something to the agent in the middle of its turn; `key` comes back once it read it."""
+
+    run: str
+    key: str
+    text: str
+    machine: str = "here"
+
+
 class CloseRun(Effect, frozen=True):
     """End the run: its clean way first, its fence after `grace_s`."""
 
@@ -250,6 +259,7 @@ AnyEffect: TypeAlias = (
     | AnswerRun
     | ReplyDesk
     | InterruptRun
+    | SteerRun
     | CloseRun
     | Watch
     | AfterLimit

@@ -719,6 +719,17 @@ class TurnInterrupted(Event, frozen=True):
     """Request."""
 
 
+class SaidNow(Event, frozen=True):
+    """Request: what waits for the turn's end is said within it, or ends it."""
+
+
+class LineTaken(Event, frozen=True):
+    """Fact: the agent read what was said to it in the middle of its turn."""
+
+    run: str
+    key: str
+
+
 class SessionStopped(Event, frozen=True):
     """Request, or fact from the goal; `final`: for good (landed, dropped)."""
 
@@ -1009,6 +1020,8 @@ SessionEvent: TypeAlias = (
     | HoldOver
     | LimitSettled
     | TurnInterrupted
+    | SaidNow
+    | LineTaken
     | SessionStopped
     | SessionResumed
     | GaveUp

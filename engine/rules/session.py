@@ -15,13 +15,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.errors import Refused
 from engine.rules import attached, news
 from engine.rules.asking import held_by_run, may_ask, park, put, settled, turned_away, withdraw
 from engine.rules.effects import (
     AnyEffect,
     CloseRun,
-    InterruptRun,
     ReplyDesk,
     Say,
     StartRun,
@@ -37,6 +35,7 @@ from engine.rules.events import (
     HoldOver,
     LimitReached,
     LimitSettled,
+    LineTaken,
     Placed,
     Prompted,
     Queued,
@@ -46,6 +45,7 @@ from engine.rules.events import (
     RunRefused,
     RunStarted,
     RunUp,
+    SaidNow,
     SessionEvent,
     SessionNamed,
     SessionOpened,
@@ -73,6 +73,7 @@ from engine.rules.session_state import (
     uuid_of,
     with_files,
 )
+from engine.rules.steering import heard, interrupt, say_now, unheard
 from engine.rules.turn_ends import (
     LIMIT_IS_OVER,
     QUIET_S,
@@ -88,7 +89,6 @@ from engine.rules.turn_ends import (
 )
 from engine.rules.words import Attachment, Role, TurnError
 
-INTERRUPT_GRACE_S = 15.0
 CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
 MAX_WAKES = 5  # of one session's own asking, at a time
 
@@ -116,7 +116,9 @@ def decide(now: Session, event: SessionEvent) -> Step:
         case SessionResumed(again=again):
             return _go_on(now, again=again)
         case TurnInterrupted():
-            return _interrupt(now, event.at)
+            return interrupt(now, event.at)
+        case SaidNow():
+            return say_now(now, event.at)
         case AskSettled():
             return settled(now, event)
         case AskParked(ask=ask):
@@ -183,6 +185,10 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
                 lambda ask: held_by_run(ask) and ask.request == request,
                 "the agent took it back",
             )
+        case LineTaken(key=key) if now.live and now.over is None:
+            return heard(now, key), ()
+        case GaveUp(effect="SteerRun", about=run) if run == now.run:
+            return unheard(now), ()
         case LimitReached(resets_at=resets_at) if now.live:
             return replace(now, parked_until=max(now.parked_until, resets_at)), ()
         case TurnEnded() if now.live and not now.over:
@@ -299,18 +305,6 @@ def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:
 
 
 # ---------------------------------------------------------------- the owner's hand
-
-
-def _interrupt(now: Session, at: float) -> Step:
-    if now.stage is not Stage.RUNNING or now.stopping:
-        raise Refused("Nothing is running here just now.")
-    if now.ending is TurnError.INTERRUPTED:
-        raise Refused("It is being interrupted already.")
-    hold = HoldOver(what="interrupt", run=now.run)
-    return replace(now, ending=TurnError.INTERRUPTED), (
-        InterruptRun(run=now.run, machine=now.machine),
-        Tell(stream=now.stream, event=hold, due_at=at + INTERRUPT_GRACE_S),
-    )
 
 
 def _stop(now: Session, event: SessionStopped) -> Step:

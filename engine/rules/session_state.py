@@ -56,6 +56,13 @@ class OpenAsk(Struct, frozen=True, kw_only=True):
     parked: bool = False
 
 
+class Steered(Struct, frozen=True):
+    """Lines given to a running turn, until the agent tells that it read them."""
+
+    key: str
+    lines: tuple[Line, ...]
+
+
 class OwnWake(Struct, frozen=True):
     """A time the agent asked to be woken at, and what for."""
 
@@ -111,6 +118,8 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     cost_usd: float = 0.0
     started_at: float = 0.0
     version_warning: str = ""
+    steered: tuple[Steered, ...] = ()  # said in the middle of the turn, not read yet
+    interrupted: bool = False  # by the owner, and nothing has begun since
     files: tuple[Attachment, ...] = ()  # all that the owner ever sent it
 
     @property
@@ -143,6 +152,7 @@ def next_turn(now: Session) -> Step:
         where="",
         waits_until=0.0,
         over=None,
+        interrupted=False,
     )
     wanted = SlotWanted(
         run=wanting.run,

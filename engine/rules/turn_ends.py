@@ -22,6 +22,7 @@ from engine.rules.events import (
     TurnOver,
 )
 from engine.rules.session_state import Line, Session, Stage, Step, next_turn, resume, uuid_of
+from engine.rules.steering import unheard
 from engine.rules.words import Account, Role, TurnError
 
 QUIET_S = 15 * 60.0  # silence after which a run counts as hung
@@ -34,7 +35,7 @@ MAX_CUT_OFFS = 3  # in a row
 
 def ended(now: Session, event: TurnEnded) -> Step:
     """The agent says its turn is over: believe it at once, then see the process out."""
-    after, told = withdraw(now, held_by_run, "the agent's turn ended")
+    after, told = withdraw(unheard(now), held_by_run, "the agent's turn ended")
     ended = replace(
         after,
         stage=Stage.CLOSING,
@@ -68,7 +69,7 @@ def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
 
 def exited(now: Session, event: RunExited) -> Step:
     """No process lives any more: free the place, then go on."""
-    withdrawn, told = withdraw(now, held_by_run, "the agent's turn ended")
+    withdrawn, told = withdraw(unheard(now), held_by_run, "the agent's turn ended")
     freed = Tell(stream="fleet", event=SlotFreed(run=now.run))
     after, effects = _after_exit(replace(withdrawn, started_at=0.0), event)
     return after, (*told, freed, *effects)
@@ -114,7 +115,8 @@ def _interrupted(now: Session) -> Step:
     idle = replace(now, stage=Stage.IDLE, taken=(), ending=TurnError.NONE, cut_offs=0)
     if idle.queue:
         return next_turn(idle)
-    return idle, (_tell_over(now, "interrupted", TurnError.INTERRUPTED),)
+    rests = replace(idle, interrupted=True)
+    return rests, (_tell_over(now, "interrupted", TurnError.INTERRUPTED),)
 
 
 def _limit_ends(now: Session, at: float) -> float:

@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from engine.adapters.machines import Local
-from engine.rules import session, session_state, turn_ends
+from engine.rules import session_state, steering, turn_ends
 from engine.views import (
     Card,
     FailureCard,
@@ -275,7 +275,7 @@ async def test_an_agent_that_is_interrupted_and_does_not_hear_is_ended(phone: Ph
     await phone.until(lambda: "I look." in waits(phone, goal), "the lead to be at work")
     (card,) = phone.of(goal, SessionCard)
     await phone.tap(card, "interrupt")
-    phone.later(session.INTERRUPT_GRACE_S + 1)
+    phone.later(steering.INTERRUPT_GRACE_S + 1)
     await phone.until(
         lambda: phone.session(lead_id).stage is session_state.Stage.IDLE, "the lead to rest"
     )

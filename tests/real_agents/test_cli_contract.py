@@ -27,6 +27,7 @@ from engine.adapters.agents.driver import (
     Limit,
     Retrying,
     Said,
+    Taken,
     Tool,
     TurnSpec,
     Unknown,
@@ -239,6 +240,38 @@ async def test_an_interrupt_ends_a_running_command_and_the_turn(spec: TurnSpec) 
             ended = await turn.until(Ended)
             await turn.finish()
     assert (ended.error_kind, ended.error) == ("interrupted", "Interrupted.")
+
+
+async def test_a_line_said_in_the_middle_of_a_turn_is_read_beside_the_next_result(
+    spec: TurnSpec,
+) -> None:
+    key, wait = str(uuid.uuid4()), "until test -e go; do sleep 0.1; done"
+    spec = replace(spec, commands=(wait,))
+    with served(bash(wait), "Heard.") as api:
+        async with talk(spec, api) as agent:
+            await agent.until(Tool)
+            await agent.send(driver.steer("Use commas", key))
+            (Path(spec.tree) / "go").touch()
+            assert await agent.until(Taken) == Taken(key)
+            assert (await agent.until(Ended)).text == "Heard."
+            assert await agent.finish() == 0
+    assert "Use commas" in json.dumps(api.requests[-1]["messages"])
+    assert Ended not in map(type, agent.meanings[: agent.meanings.index(Taken(key))])
+
+
+async def test_a_line_said_too_late_for_a_turn_is_not_told_of_as_read_in_it(
+    spec: TurnSpec,
+) -> None:
+    """The agent begins another turn with it by itself; we end the run and say the line again."""
+    key = str(uuid.uuid4())
+    with served("A word.") as api:
+        async with talk(spec, api) as agent:
+            await agent.until(Said)
+            await agent.send(driver.steer("Use commas", key))
+            await agent.until(Ended)
+            await agent.finish()
+    first = next(at for at, one in enumerate(agent.meanings) if isinstance(one, Ended))
+    assert Taken(key) not in agent.meanings[:first]
 
 
 async def test_an_interrupt_withdraws_what_was_asked(spec: TurnSpec) -> None:

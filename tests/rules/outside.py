@@ -83,6 +83,7 @@ from engine.rules.events import (
     RunQuiet,
     RunRefused,
     RunStarted,
+    SaidNow,
     SessionNamed,
     ShipCalled,
     ShipCancelled,
@@ -169,12 +170,14 @@ TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (ShipCard, "push"): lambda _: ShipPushed(),
     (ShipCard, "cancel"): lambda _: ShipCancelled(),
     (SessionCard, "interrupt"): lambda _: TurnInterrupted(),
+    (SessionCard, "now"): lambda _: SaidNow(),
     (SessionCard, "stop"): lambda _: GoalStopped(),
     (SessionCard, "resume"): lambda _: GoalResumed(),
     (SessionCard, "drop"): lambda _: GoalDropped(),
     (FailureCard, "stop"): lambda _: GoalStopped(),
     (FailureCard, "retry"): lambda _: GoalResumed(),
     (WorkerCard, "interrupt"): lambda _: TurnInterrupted(),
+    (WorkerCard, "now"): lambda _: SaidNow(),
     (WorkerCard, "stop"): lambda card: PieceStopped(piece=card),
     (WorkerCard, "retry"): lambda card: PieceRetried(piece=card),
     (PermissionCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
@@ -670,9 +673,9 @@ class Outside:
                 stream, event = "fleet", AccountFreed(name=board.account_of(card))
             case ShipCard(), _:
                 stream = f"ship/{card.goal}"
-            case SessionCard(), TurnInterrupted():
+            case SessionCard(), TurnInterrupted() | SaidNow():
                 stream = f"session/{self.world.states[stream].session}"
-            case WorkerCard(), TurnInterrupted():
+            case WorkerCard(), TurnInterrupted() | SaidNow():
                 pieces = (*self.world.states[stream].pieces, *self.world.states[stream].earlier)
                 stream = next(f"session/{p.session}" for p in pieces if p.id == card.id)
             case QuestionCard(), Answered():
@@ -947,7 +950,7 @@ def _of_session(session: Session, card: AnyCard, *, asked: bool) -> Iterator[str
         return
     if not card.waits or not all(wait.what and wait.why for wait in card.waits):
         yield f"{session.id} ({session.stage}) waits without a reason: {card.waits}"
-    if not card.buttons and not any(wait.until or "/resume" in wait.what for wait in card.waits):
+    if not card.buttons and not any(wait.until or "/resume" in wait.why for wait in card.waits):
         yield f"{session.id} ({session.stage}) waits without a way out"
 
 

@@ -211,7 +211,7 @@ def test_a_stopped_goal_says_what_takes_it_up_again() -> None:
     assert isinstance(card, SessionCard)
     assert card.stage == "stopped"
     assert "resume" in card.buttons
-    assert all("waits for /resume" in row.text for row in seen(world).next)
+    assert all("/resume" in row.text for row in seen(world).next)
 
 
 def test_a_run_that_waits_for_a_place_says_why() -> None:

@@ -29,6 +29,7 @@ from engine.adapters.agents.driver import (
     Request,
     Retrying,
     Said,
+    Taken,
     Tool,
     ToolDone,
     TurnSpec,
@@ -46,7 +47,6 @@ _STARTS = 8  # how often to look for JSON behind text that is none
 # Lines that tell nothing a card, a rule or a reader of the transcript needs.
 _QUIET: Final = frozenset(
     {
-        "command_lifecycle",
         "control_response",
         "stream_event",
         "tool_progress",
@@ -173,6 +173,10 @@ class Claude:
 
     def prompt(self, text: str) -> str:
         return json.dumps({"type": "user", "message": {"role": "user", "content": text}})
+
+    def steer(self, text: str, key: str) -> str:
+        said = {"role": "user", "content": text}
+        return json.dumps({"type": "user", "uuid": key, "message": said})
 
     def allow(self, request: Request) -> str:
         return _decide(request, {"behavior": "allow", "updatedInput": _input(request)})
@@ -321,6 +325,12 @@ def _block(block: _Json, memory: Memory, by_subagent: bool) -> tuple[Meaning, ..
             return (Unknown(f"assistant/{other}"),)
 
 
+def _lifecycle(line: _Json, _: Memory) -> tuple[Meaning, ...]:
+    """Of what was said meanwhile: "queued", then "started" once it stands beside a tool's result."""
+    key = _str(line.get("command_uuid"))
+    return (Taken(key),) if key and line.get("state") in ("started", "completed") else ()
+
+
 def _user(line: _Json, _: Memory) -> tuple[Meaning, ...]:
     """Return how the agent's tools went; what a subagent did is its own."""
     content = _list(_dict(line.get("message")).get("content"))
@@ -464,6 +474,7 @@ def _cost(line: _Json, memory: Memory) -> float:
 
 _READERS: Final[dict[str, Callable[[_Json, Memory], tuple[Meaning, ...]]]] = {
     "assistant": _assistant,
+    "command_lifecycle": _lifecycle,
     "control_cancel_request": _cancel,
     "control_request": _control_request,
     "rate_limit_event": _rate_limit,

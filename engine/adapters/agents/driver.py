@@ -12,7 +12,7 @@ odd line must not cost us the one that ends the turn. What it does not know it c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -133,6 +133,12 @@ class ToolDone(Struct, frozen=True, tag=True):
     error: str = ""
 
 
+class Taken(Struct, frozen=True, tag=True):
+    """It read what was said to it in the middle of its turn."""
+
+    key: str
+
+
 class Limit(Struct, frozen=True, tag=True):
     """Where one of the account's windows stands. What is not said is None or "": merge, don't wipe."""
 
@@ -179,6 +185,7 @@ Meaning: TypeAlias = (
     | Said
     | Tool
     | ToolDone
+    | Taken
     | Limit
     | Retrying
     | Busy
@@ -237,4 +244,13 @@ class Driver(Protocol):
 
     def end(self) -> str:
         """Ask the process to end, its own processes with it."""
+        ...
+
+
+@runtime_checkable
+class Steers(Protocol):
+    """What a driver can do besides whose agent hears a line in the middle of its turn."""
+
+    def steer(self, text: str, key: str) -> str:
+        """Return the line that says it; the agent names `key`, a uuid, once it has read it."""
         ...

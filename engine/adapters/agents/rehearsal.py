@@ -42,6 +42,9 @@ class Rehearsal:
     def prompt(self, text: str) -> str:
         return self._wire.prompt(text)
 
+    def steer(self, text: str, key: str) -> str:
+        return self._wire.steer(text, key)
+
     def allow(self, request: Request) -> str:
         return self._wire.allow(request)
 
