@@ -481,6 +481,47 @@ async def test_a_file_can_be_sent(page: Screen, emulator: Emulator, tmp_path: An
     said = await heard(emulator)
     assert (said.kind, said.text) == ("document", "my notes")
     assert emulator.phone.file(said) == b"buy oats"
+    shown = "[...document.querySelectorAll('.own .document b')].at(-1)?.innerText === 'notes.txt'"
+    await page.until(shown)
+
+
+async def test_a_picture_can_be_sent_as_an_answer_and_is_shown(
+    page: Screen, emulator: Emulator, bot: Raw, tmp_path: Any
+) -> None:
+    sketch = tmp_path / "sketch.png"
+    sketch.write_bytes(png(64, 48))
+    await say(bot, "What should be different?", reply_markup={"force_reply": True})
+    await page.until("!document.querySelector('#about').hidden")
+    await page.tap("#words")
+    await page.type("like this")
+    root = (await page.call("DOM.getDocument"))["root"]["nodeId"]
+    chooser = await page.call("DOM.querySelector", nodeId=root, selector="#file")
+    await page.call("DOM.setFileInputFiles", nodeId=chooser["nodeId"], files=[str(sketch)])
+    said = await heard(emulator)
+    assert (said.kind, said.text, said.file and said.file.width) == ("photo", "like this", 64)
+    assert said.reply_to == emulator.phone.from_bot()[-1].id
+    assert emulator.phone.file(said) == png(64, 48)
+    await page.until("document.querySelector('.own .photo img') && [1]")
+    await page.look("document.querySelector('.own .photo img').decode()")
+
+
+async def test_pictures_sent_together_are_an_album(
+    page: Screen, emulator: Emulator, tmp_path: Any
+) -> None:
+    paths = []
+    for width in (64, 65):
+        (tmp_path / f"{width}.png").write_bytes(png(width, 48))
+        paths.append(str(tmp_path / f"{width}.png"))
+    await page.tap("#words")
+    await page.type("these")
+    root = (await page.call("DOM.getDocument"))["root"]["nodeId"]
+    chooser = await page.call("DOM.querySelector", nodeId=root, selector="#file")
+    await page.call("DOM.setFileInputFiles", nodeId=chooser["nodeId"], files=paths)
+    await page.until("document.querySelectorAll('.own .photo img').length === 2")
+    first, second = [m for m in emulator.phone.messages() if not m.from_bot]
+    assert first.album == second.album != ""
+    assert (first.text, second.text) == ("these", "")
+    assert (first.kind, second.kind) == ("photo", "photo")
 
 
 # ---------------------------------------------------------------- looks

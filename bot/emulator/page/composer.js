@@ -119,16 +119,26 @@ export class Composer {
     }
   }
 
+  // Several at once are an album: of pictures alone, or else of files.
   async #attach() {
-    const [file] = $("file").files;
+    const files = [...$("file").files];
     $("file").value = "";
-    if (!file) return;
-    const what = { data_base64: await base64(file), caption: this.#line.value.trim(), ...this.#place() };
-    if (this.#about && !this.#about.edits) what.reply_to = this.#about.message.id;
-    const picture = file.type === "image/png" || file.type === "image/jpeg";
-    if (!picture) Object.assign(what, { name: file.name, mime: file.type || "application/octet-stream" });
-    await this.#door.post(picture ? "photo" : "document", what);
-    this.#line.value = "";
+    if (!files.length) return;
+    const pictures = files.every((file) => file.type === "image/png" || file.type === "image/jpeg");
+    const answers = this.#about && !this.#about.edits ? { reply_to: this.#about.message.id } : {};
+    const together = files.length > 1 ? { album: crypto.randomUUID() } : {};
+    let caption = this.#line.value.trim();
+    try {
+      for (const file of files) {
+        const what = { data_base64: await base64(file), caption, ...this.#place(), ...answers, ...together };
+        if (!pictures) Object.assign(what, { name: file.name, mime: file.type || "application/octet-stream" });
+        await this.#door.post(pictures ? "photo" : "document", what);
+        caption = "";
+        this.#line.value = "";
+      }
+    } catch (error) {
+      toast(error.message);
+    }
     this.#leave(true);
     this.#door.sent();
   }
