@@ -17,7 +17,17 @@ import pytest
 from engine import api
 from engine.api import VERBS, Client, Gone, Ready, Server
 from engine.errors import Refused, Unavailable
-from engine.views import AnyCard, Board, Document, FailureCard, Note, OwnerView, ProjectView, Row
+from engine.views import (
+    AnyCard,
+    Attachment,
+    Board,
+    Document,
+    FailureCard,
+    Note,
+    OwnerView,
+    ProjectView,
+    Row,
+)
 
 
 class Desk:
@@ -55,7 +65,15 @@ class Desk:
     async def unseal(self, sealed: bytes) -> bytes:
         return sealed[::-1]
 
-    async def tap(self, card: str, revision: str, verb: str, text: str, cause: str) -> str:
+    async def tap(
+        self,
+        card: str,
+        revision: str,
+        verb: str,
+        text: str,
+        cause: str,
+        files: Sequence[Attachment] = (),
+    ) -> str:
         match verb:
             case "ship":
                 raise Refused("The review changed: look at it again.")
@@ -125,7 +143,13 @@ async def test_every_verb_reaches_the_door_with_what_it_takes(path: Path, desk: 
         ("tap", {"card": "a-1", "cause": "telegram:1", "text": ""}),
         (
             "new_goal",
-            {"project": "shop", "text": "a cart", "by": "owner", "cause": "telegram:2"},
+            {
+                "project": "shop",
+                "text": "a cart",
+                "by": "owner",
+                "files": (),
+                "cause": "telegram:2",
+            },
         ),
         ("keep_secret", {"name": "KEY", "sealed": b"\x00\xff", "cause": "telegram:3"}),
         ("health", {}),

@@ -93,6 +93,12 @@ def newest(engine: Engine) -> Goal:
     return found
 
 
+def to_lead(engine: Engine) -> str:
+    """All that the newest goal's lead was given so far."""
+    orders = (engine.home.root / "runs").glob(f"{newest(engine).session}-t*/spec.json")
+    return "".join(order.read_text() for order in sorted(orders))
+
+
 async def landed(phone: Phone, engine: Engine) -> Goal:
     """Wait until the whole was put for review."""
     await phone.wait_for(lambda m: "Ship" in m.labels, WAIT_S)
@@ -137,9 +143,7 @@ async def test_exactly_the_pieces_that_the_owner_left_are_built_and_say_what_the
         ]
         assert first.landed_at <= second.started_at
         assert (second.size, second.after) == ("L", (1,))
-        told = sorted((engine.home.root / "runs").glob(f"{goal.session}-t*/spec.json"))
-        said = "".join(path.read_text() for path in told)
-        assert r"dropped, not wanted now; piece 3: size L, after piece 1." in said
+        assert "dropped, not wanted now; piece 3: size L, after piece 1." in to_lead(engine)
 
         again = await proposed(phone, "Once more")
         assert "About" in again.text
@@ -163,7 +167,7 @@ async def test_what_another_hand_changed_meanwhile_is_looked_at_again_first(tmp_
         assert newest(engine).pieces[0].size == "L"
 
 
-async def test_a_model_is_typed_and_one_that_is_none_may_be_typed_again(tmp_path: Path) -> None:
+async def test_a_model_is_typed_and_a_line_under_the_panel_is_for_the_lead(tmp_path: Path) -> None:
     async with at_hand(tmp_path) as (phone, engine):
         card = await proposed(phone, "Export orders")
         phone.tap(card, "Change…")
@@ -177,6 +181,8 @@ async def test_a_model_is_typed_and_one_that_is_none_may_be_typed_again(tmp_path
         phone.reply(prompt, "deep-1")
         await phone.wait_for(lambda m: m.id == page.id and "rehearsal deep-1" in m.text)
         assert newest(engine).pieces[0].model == "deep-1"
+        phone.reply(page, "Make it two pieces only")
+        await phone.until(lambda: "Make it two pieces only" in to_lead(engine), WAIT_S)
 
 
 async def test_a_plan_that_is_started_can_be_changed_no_more(tmp_path: Path) -> None:
