@@ -26,8 +26,10 @@ from bot import (
     delivery,
     file_back,
     keys,
+    logins,
     text,
     text_files,
+    text_fleet,
     text_live,
     text_places,
     text_start,
@@ -36,7 +38,9 @@ from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, units
 from bot.file_back import Wish
+from bot.fleet import Accounts, Machines, offer_page
 from bot.inbox import Arrived, Reply, in_order
+from bot.logins import Logins
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
 from bot.plan_panel import PlanPanel
@@ -75,8 +79,8 @@ READS = ("diff", "peek")
 LATE = "late taps"
 STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 OVER = ("shipped", "dropped")  # likewise
-FUTURE = ("chief", "machines", "accounts", "budget", "usage", "schedules", "keys", "catchup")
-PANELS: tuple[Panel, ...] = (Settings(), PlanPanel())
+FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
+PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel())
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
 
@@ -127,6 +131,7 @@ class Requests:
         self._cards = cards
         self._public = public
         self._sending = Sending(bot, attached)
+        self._logins = Logins(bot, engine, store, public=public)
         self._tap_s = tap_s
         self._wall = wall
         self._answers: set[asyncio.Task[None]] = set()
@@ -302,6 +307,8 @@ class Requests:
         if (renamed := parts[0].body.get("forum_topic_edited")) is not None:
             await self._renamed(parts[0], dict(renamed))
             return Reply()
+        if (login := await self._logins.take(parts)) is not None:
+            return login
         sent = await self._sending.fetch(parts)
         reply = await self._with_files(
             parts, sent
@@ -495,6 +502,10 @@ class Requests:
             case "asks":
                 board = _as(await self._engine.call("board"), Board)
                 return self._says(text.asks(board.now, self._cards.zone))
+            case "machines":
+                return await self._machines(heard, rest)
+            case "accounts":
+                return await self._accounts(heard, rest)
             case "projects":
                 return await self._projects(heard, rest)
             case "settings":
@@ -622,6 +633,34 @@ class Requests:
                 return self._done(heard, result)
             case _:
                 return [self._said(text_places.PROJECTS_USAGE, heard.message_id)]
+
+    async def _machines(self, heard: Heard, rest: str) -> list[Item]:
+        match rest.split():
+            case []:
+                return [await self._panels.open("machines")]
+            case ["add", name, address]:
+                await self._engine.call(
+                    "offer_machine", cause=heard.cause, name=name, address=address
+                )
+                return [await self._panels.open("machines", page=offer_page(name))]
+            case ["remove", name]:
+                result = await self._engine.call("remove_machine", cause=heard.cause, name=name)
+                return self._done(heard, result)
+            case _:
+                return [self._said(text_fleet.MACHINE_USAGE, heard.message_id)]
+
+    async def _accounts(self, heard: Heard, rest: str) -> list[Item]:
+        match rest.split():
+            case []:
+                return [await self._panels.open("accounts")]
+            case ["add", name, agent]:
+                said, items = await logins.begin(self._engine, name, agent, heard.cause)
+                return [*([self._said(said, heard.message_id)] if said else []), *items]
+            case ["remove", name]:
+                result = await self._engine.call("remove_account", cause=heard.cause, name=name)
+                return self._done(heard, result)
+            case _:
+                return [self._said(text_fleet.ACCOUNT_USAGE, heard.message_id)]
 
     async def _known_projects(self) -> list[ProjectView]:
         return _as(await self._engine.call("projects"), list[ProjectView])

@@ -768,6 +768,8 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /asks  only what waits on you
 /file  a file of this session: /file docs/plan.md
 /projects  list; /projects add NAME URL_OR_PATH
+/machines  list; /machines add NAME USER@HOST
+/accounts  list; /accounts add NAME claude
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
@@ -784,6 +786,8 @@ COMMANDS = (
     ("asks", "Only what waits on you"),
     ("projects", "List projects, or add one"),
     ("file", "A file of this session: /file docs/plan.md"),
+    ("machines", "Computers agents run on, or add one"),
+    ("accounts", "Who pays for agents, or add one"),
     ("stop", "Stop this session, or: /stop all"),
     ("resume", "Go on with it, or: /resume all"),
     ("settings", "Yours; in a session: its own; or of a project"),

@@ -35,13 +35,16 @@ from msgspec import Struct
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
 from engine.views import (
+    AccountView,
     AnyCard,
     Attachment,
     Board,
     Document,
     FoundFile,
     LeadSettings,
+    MachineView,
     Note,
+    OfferView,
     OwnerView,
     Peek,
     PlanChoices,
@@ -202,6 +205,30 @@ class AddMachine(Arguments, frozen=True):
     fingerprint: str = ""
 
 
+class OfferMachine(Arguments, frozen=True):
+    name: str
+    address: str
+    max_runs: int = 4
+
+
+class PauseMachine(Arguments, frozen=True):
+    name: str
+    paused: bool
+
+
+class OfAgent(Arguments, frozen=True):
+    name: str
+    agent: str
+
+
+class SignIn(Arguments, frozen=True):
+    """`sealed` is the token, sealed where it was typed."""
+
+    name: str
+    agent: str
+    sealed: bytes
+
+
 class KeepSecret(Arguments, frozen=True):
     name: str
     sealed: bytes
@@ -246,12 +273,20 @@ VERBS: Final[dict[str, Verb]] = {
     "want_project": Verb(AddProject, changes=True),
     "set_check": Verb(SetCheck, changes=True),
     "remove_project": Verb(Named, changes=True),
-    "machines": Verb(Nothing),
+    "machines": Verb(Nothing, tuple[MachineView, ...]),
+    "offer_machine": Verb(OfferMachine, changes=True, patience_s=60),
+    "offers": Verb(Nothing, tuple[OfferView, ...]),
+    "take_machine": Verb(Named, changes=True, patience_s=180),  # sends it our node
+    "leave_machine": Verb(Named, changes=True),
+    "pause_machine": Verb(PauseMachine, changes=True),
     "look_at_machine": Verb(AtAddress, patience_s=60),
     "add_machine": Verb(AddMachine, changes=True, patience_s=180),  # sends it our node
     "check_machine": Verb(Named, patience_s=120),
     "remove_machine": Verb(Named, changes=True),
     "accounts": Verb(Nothing),
+    "account_views": Verb(Nothing, tuple[AccountView, ...]),
+    "may_add_account": Verb(OfAgent),
+    "sign_in": Verb(SignIn, changes=True),
     "add_account": Verb(AddAccount, changes=True),
     "remove_account": Verb(Named, changes=True),
     "keep_secret": Verb(KeepSecret, changes=True),

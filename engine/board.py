@@ -972,4 +972,6 @@ def _machine_line(fleet: Fleet, name: str) -> str:
         return name
     runs = sum(slot.machine == name for slot in fleet.running)
     state = machine.fence if machine.up else f"down: {machine.why}"
+    if machine.paused:
+        state = f"paused by you · {state}"
     return f"{name} · {runs} of {machine.max_runs} runs · {state}"

@@ -446,7 +446,7 @@ def account_add(
             raise typer.BadParameter("--secret-env takes the variable's name alone, not its value")
     for key in secret_env or []:
         _keep_secret(f"account/{name}/{key}", _secret_value(key))
-    _with_engine(
+    kept = _with_engine(
         "add_account",
         name=name,
         agent=agent,
@@ -455,7 +455,7 @@ def account_add(
         env=plain,
         secret_env=list(secret_env or []),
     )
-    typer.echo(f"Added account {name} for {agent}.")
+    typer.echo(kept["verdict"])
 
 
 @account_app.command("list")

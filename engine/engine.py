@@ -271,7 +271,9 @@ class Engine:
         from engine.adapters import ssh  # not loaded where no such machine is
 
         at = ssh.Address.read(address)
-        return ssh.Ssh(name, at, self.home.root, box=self._box(), keys=keys)
+        return ssh.Ssh(
+            name, at, self.home.root, box=self._box(), keys=keys, own=self.home.machine_key
+        )
 
     def _box(self) -> str:
         """Return this box's name on other machines, drawn once."""

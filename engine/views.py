@@ -358,6 +358,47 @@ class CommandView(Struct, frozen=True):
     allowed: bool
 
 
+class MachineView(Struct, frozen=True, kw_only=True):
+    """A computer that runs agents, and how it is."""
+
+    name: str
+    address: str = ""  # "" = this one
+    state: str  # "up", "paused", "down: why"
+    up: bool = False
+    paused: bool = False
+    runs: int = 0
+    max_runs: int = 0
+    fence: str = ""
+    fenced: bool = False
+    agents: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()  # of each agent there, who signs it in
+
+
+class OfferView(Struct, frozen=True, kw_only=True):
+    """A computer that was looked at and waits for Add."""
+
+    name: str
+    address: str
+    max_runs: int
+    fingerprint: str  # of the host key it shows
+    expected: str  # of the one accepted before, "" where there was none
+    public: str  # the line that lets us in there
+
+
+class AccountView(Struct, frozen=True, kw_only=True):
+    """Who pays for an agent's turns, and whether it can just now."""
+
+    name: str
+    agent: str
+    command: str = ""
+    config_dir: str = ""
+    secrets: tuple[str, ...] = ()  # by name
+    first: bool = False  # new goals take it
+    until: float = 0.0  # rests until then
+    why: str = ""  # why it rests
+    signed_out: bool = False
+
+
 class ProjectView(Struct, frozen=True):
     name: str
     source: str

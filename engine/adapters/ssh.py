@@ -113,16 +113,16 @@ def _spoken(address: Address) -> Iterator[None]:
     try:
         yield
     except asyncssh.HostKeyNotVerifiable as error:
-        raise Unavailable(_CHANGED.format(host=address.host)) from error
+        raise _OtherKey(address.host) from error
     except asyncssh.KeyExchangeFailed as error:
         if "host key" in error.reason.lower():  # it has none of the kind that was accepted
-            raise Unavailable(_CHANGED.format(host=address.host)) from error
+            raise _OtherKey(address.host) from error
         raise Unavailable(f"{where} and we have no cipher in common: {error.reason}") from error
     except asyncssh.PermissionDenied as error:
         user = f"{address.user}@" if address.user else ""
         raise Unavailable(
-            f"{user}{address.host} does not let us in. Put a public key of this box's user into "
-            "~/.ssh/authorized_keys there: ssh-copy-id does that"
+            f"{user}{address.host} does not let us in. Put the key that /machines add shows into "
+            "~/.ssh/authorized_keys there, or one of this box's user: ssh-copy-id does that"
         ) from error
     except socket.gaierror as error:
         raise Unavailable(f"no machine called {address.host} can be found") from error
@@ -139,9 +139,17 @@ def _spoken(address: Address) -> Iterator[None]:
 
 
 _CHANGED = (
-    "{host} shows another host key than the one you accepted. If it was set up anew, remove the "
-    "machine and add it again; if not, somebody may be standing between"
+    "{host} shows another host key than the one you accepted{keys}. If it was set up anew, add it "
+    "again under its name and address and accept that key; if not, somebody may be standing between"
 )
+
+
+class _OtherKey(Unavailable):
+    """The host key is not the one that was accepted."""
+
+    def __init__(self, host: str, accepted: str = "", shown: str = "") -> None:
+        keys = f" ({accepted} was accepted, {shown} is shown now)" if shown else ""
+        super().__init__(_CHANGED.format(host=host, keys=keys))
 
 
 # ---------------------------------------------------------------- a channel
@@ -243,6 +251,7 @@ class Ssh:
     home   this box's own: the node's file and our sockets lie below it
     box    this box's name on other machines
     keys   the host keys accepted so far, read at each dial
+    own    this box's own key for machines, tried where the user's are refused; it need not be there
     """
 
     def __init__(
@@ -253,6 +262,7 @@ class Ssh:
         *,
         box: str,
         keys: Callable[[], Sequence[str]],
+        own: Path | None = None,
         keepalive_s: float = KEEPALIVE_S,
     ) -> None:
         self.name = name
@@ -260,6 +270,7 @@ class Ssh:
         self._home = home
         self._box = box
         self._keys = keys
+        self._own = own
         self._keepalive_s = keepalive_s
         self._connection: asyncssh.SSHClientConnection | None = None
         self._bringing: dict[str, asyncio.Lock] = {}
@@ -312,18 +323,37 @@ class Ssh:
         keys = [asyncssh.import_public_key(key) for key in self._keys()]
         if not keys:
             raise Unavailable("its host key was never accepted: remove the machine, add it again")
-        with _spoken(self.address):
-            return await asyncssh.connect(
-                **self.address.options(),
-                known_hosts=(keys, [], []),
-                keepalive_interval=self._keepalive_s,
-                keepalive_count_max=KEEPALIVES,
-                connect_timeout=CONNECT_S,
-                login_timeout=2 * CONNECT_S,
-                agent_forwarding=False,
-                env={},
-                send_env=[],
-            )
+        try:
+            with _spoken(self.address):
+                try:
+                    return await self._sign_in(keys)
+                except asyncssh.PermissionDenied:
+                    if self._own is None or not self._own.exists():
+                        raise
+                    return await self._sign_in(keys, client_keys=[str(self._own)], agent_path=None)
+        except _OtherKey as other:
+            accepted = ", ".join(key.get_fingerprint() for key in keys)
+            try:
+                shown = fingerprint(await look(self.address))
+            except Unavailable:
+                raise other from None
+            raise _OtherKey(self.address.host, accepted, shown) from other
+
+    async def _sign_in(
+        self, keys: list[asyncssh.SSHKey], **by: Any
+    ) -> asyncssh.SSHClientConnection:
+        return await asyncssh.connect(
+            **self.address.options(),
+            **by,
+            known_hosts=(keys, [], []),
+            keepalive_interval=self._keepalive_s,
+            keepalive_count_max=KEEPALIVES,
+            connect_timeout=CONNECT_S,
+            login_timeout=2 * CONNECT_S,
+            agent_forwarding=False,
+            env={},
+            send_env=[],
+        )
 
     async def _begin(
         self, connection: asyncssh.SSHClientConnection, words: Sequence[str]

@@ -241,6 +241,7 @@ class Node:
             "agents": agents(),
             **_load(),
             "home": self._home,
+            "disk_free_mb": shutil.disk_usage(self._home).free // 1_000_000,
             "user_home": user_home,
             "path": os.environ.get("PATH", os.defpath),
             "toolchains": list(fence.toolchains(user_home)),

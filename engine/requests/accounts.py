@@ -8,16 +8,24 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
 
 from engine.codec import whole
 from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.rules.events import AccountAdded, AccountRemoved
+from engine.rules.rests import resting
 from engine.rules.words import Account
+from engine.views import AccountView
 from stores.vault import NotOpened, Vault
 
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 AGENTS = ("claude", "rehearsal")
+SHORTEST_TOKEN = 8
+NO_TOKEN = "That is too short for a token, and was not kept. Ask for it again: /accounts"
+ODD = "It does not look like a token of Anthropic's; if agents are not let in, give another."
 
 
 class Accounts(Inside):
@@ -35,14 +43,9 @@ class Accounts(Inside):
         env: Sequence[tuple[str, str]] = (),
         secret_env: Sequence[str] = (),
         cause: str = "",
-    ) -> str:
-        if not ACCOUNT.fullmatch(name):
-            raise Refused(
-                f"{whole(name)!r} cannot be an account's name: letters, digits, dots and hyphens, at "
-                "most 40, a letter or digit first."
-            )
-        if agent not in AGENTS:
-            raise Refused(f"No agent called {agent} can be driven yet: {', '.join(AGENTS)}.")
+    ) -> dict[str, Any]:
+        """Keep an account; one of that name is replaced: {"name", "replaced", "verdict"}."""
+        await self.may_add_account(name, agent)
         account = Account(
             name=name,
             agent=agent,
@@ -51,15 +54,73 @@ class Accounts(Inside):
             env=tuple((key, value) for key, value in env),
             secret_env=tuple(secret_env),
         )
-        await self._loop.post("fleet", AccountAdded(account=account), cause)
-        return name
+        return await self._keep(account, cause)
 
-    async def remove_account(self, name: str, cause: str = "") -> str:
+    async def may_add_account(self, name: str, agent: str) -> None:
+        """Refuse what cannot be an account, before a secret is asked for."""
+        if not ACCOUNT.fullmatch(name):
+            raise Refused(
+                f"{whole(name)!r} cannot be an account's name: letters, digits, dots and hyphens, at "
+                "most 40, a letter or digit first."
+            )
+        if agent not in AGENTS:
+            raise Refused(f"No agent called {whole(agent)} can be driven yet: {', '.join(AGENTS)}.")
+
+    async def _keep(self, account: Account, cause: str) -> dict[str, Any]:
+        before = self._fleet().account(account.name)
+        fresh = await self._loop.post("fleet", AccountAdded(account=account), cause)
+        if before is None or not fresh:
+            said = f"Account {account.name} is added, for {account.agent}."
+            return {"name": account.name, "replaced": False, "verdict": said}
+        for key in set(before.secret_env) - set(account.secret_env):
+            await self._keys().forget(_kept_as(account.name, key))
+        said = f"Account {account.name} was there, for {before.agent}: it is replaced."
+        if before.agent == account.agent:
+            said = f"Account {account.name} was there: it is replaced. What waits for it goes on."
+        return {"name": account.name, "replaced": True, "verdict": said}
+
+    async def sign_in(
+        self, name: str, agent: str, sealed: bytes | str, cause: str = ""
+    ) -> dict[str, Any]:
+        """Keep an account with the token that was sealed for us; of one there is, only that changes."""
+        await self.may_add_account(name, agent)
+        body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
+        token = "".join(self._open(body).decode("utf-8", "replace").split())
+        if len(token) < SHORTEST_TOKEN:
+            raise Refused(NO_TOKEN)
+        key, odd = _variable(token)
+        await self._keys().put(_kept_as(name, key), token, self._clock(), replace=True)
+        known = self._fleet().account(name)
+        if known is None or known.agent != agent:
+            known = Account(name=name, agent=agent)
+        kept = await self._keep(replace(known, secret_env=(key,)), cause)
+        return kept | {"verdict": f"{kept['verdict']} {odd}".strip()}
+
+    async def account_views(self) -> tuple[AccountView, ...]:
+        """Every account, and whether it can be used just now."""
+        fleet = self._fleet()
+        return tuple(
+            AccountView(
+                name=account.name,
+                agent=account.agent,
+                command=account.command,
+                config_dir=account.config_dir,
+                secrets=account.secret_env,
+                first=number == 0,
+                until=rest.until if rest else 0.0,
+                why=rest.reason if rest else "",
+                signed_out=bool(rest and rest.signed_out),
+            )
+            for number, account in enumerate(fleet.accounts)
+            for rest in (resting(fleet.rests, account.name),)
+        )
+
+    async def remove_account(self, name: str, cause: str = "") -> dict[str, str]:
         account = self._fleet().account(name)
         await self._loop.post("fleet", AccountRemoved(name=name), cause)
         for key in account.secret_env if account else ():
-            await self._keys().forget(f"account/{name}/{key}")
-        return name
+            await self._keys().forget(_kept_as(name, key))
+        return {"name": name, "verdict": f"Account {name} is removed, its token is forgotten."}
 
     def _keys(self) -> Vault:
         if self._vault is None:
@@ -93,3 +154,16 @@ class Accounts(Inside):
         if value is None:
             raise Refused(f"The vault holds no {name}: add the account again.")
         return value
+
+
+def _kept_as(account: str, key: str) -> str:
+    return f"account/{account}/{key}"
+
+
+def _variable(token: str) -> tuple[str, str]:
+    """Return the variable a token goes into, by its shape, and what to say if that is a guess."""
+    if token.startswith("sk-ant-oat"):
+        return "CLAUDE_CODE_OAUTH_TOKEN", ""
+    if token.startswith("sk-ant-"):
+        return "ANTHROPIC_API_KEY", ""
+    return "CLAUDE_CODE_OAUTH_TOKEN", ODD

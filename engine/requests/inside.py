@@ -97,8 +97,8 @@ class Inside:
         accounts = self._fleet().accounts
         if not accounts:
             raise Refused(
-                "No account yet, so no agent can run. On the box: quarterdeck account add main "
-                "--agent claude --secret-env CLAUDE_CODE_OAUTH_TOKEN"
+                "No account yet, so no agent can run. Say /accounts add main claude, or on the box: "
+                "quarterdeck account add main --agent claude --secret-env CLAUDE_CODE_OAUTH_TOKEN"
             )
         return accounts[0]
 

@@ -9,11 +9,21 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.adapters import known_hosts
+from engine.adapters import keypair, known_hosts
 from engine.errors import Refused, Unavailable
+from engine.node.link import PROTOCOL
 from engine.requests.inside import Inside
-from engine.rules.events import MachineAdded, MachineRemoved
+from engine.rules.events import (
+    MachineAdded,
+    MachineOffered,
+    MachinePaused,
+    MachineRemoved,
+    OfferLeft,
+)
+from engine.rules.fleet import NOT_YET, Fleet, Machine
+from engine.rules.rests import resting
 from engine.rules.session_state import Session
+from engine.views import MachineView, OfferView
 
 MACHINE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_RUNS = 100
@@ -22,19 +32,23 @@ MOST_RUNS = 100
 class Machines(Inside):
     """Requests about machines."""
 
-    async def machines(self) -> tuple[dict[str, Any], ...]:
+    async def machines(self) -> tuple[MachineView, ...]:
         """Every machine: where it is, whether it is up, what runs there and how it is fenced."""
         fleet = self._fleet()
         return tuple(
-            {
-                "name": machine.name,
-                "address": machine.address,
-                "state": "up" if machine.up else f"down: {machine.why}",
-                "runs": sum(slot.machine == machine.name for slot in fleet.running),
-                "max_runs": machine.max_runs,
-                "fence": machine.fence,
-                "agents": [name for name, _ in machine.agents],
-            }
+            MachineView(
+                name=machine.name,
+                address=machine.address,
+                state=_state(machine),
+                up=machine.up,
+                paused=machine.paused,
+                runs=sum(slot.machine == machine.name for slot in fleet.running),
+                max_runs=machine.max_runs,
+                fence=machine.fence,
+                fenced=machine.fenced,
+                agents=tuple(name for name, _ in machine.agents),
+                logins=tuple(_login(fleet, name) for name, _ in machine.agents),
+            )
             for machine in fleet.machines
         )
 
@@ -55,15 +69,9 @@ class Machines(Inside):
 
         A machine that is there already gets another number of runs.
         """
-        if not MACHINE.fullmatch(name):
-            raise Refused(
-                f"{name!r} cannot be a machine's name: small letters, digits and hyphens, at most "
-                "40, a letter or digit first."
-            )
-        if not 1 <= max_runs <= MOST_RUNS:
-            raise Refused(f"A machine takes 1 to {MOST_RUNS} runs at once, not {max_runs}.")
+        _may_be(name, max_runs)
         about: dict[str, Any] = {}
-        if self._fleet().machine(name) is None:
+        if fingerprint or self._fleet().machine(name) is None:
             shown = await self.look_at_machine(address)
             if shown["fingerprint"] != fingerprint:
                 raise Refused(_not_accepted(address, shown["fingerprint"], fingerprint))
@@ -89,8 +97,81 @@ class Machines(Inside):
         """Return what a machine's node says of itself just now."""
         machine = self._reached.get(name)
         if machine is None:
-            raise Refused(f"There is no machine {name}. quarterdeck machine list shows them.")
-        return _told(await machine.hello())
+            raise Refused(
+                f"There is no machine {name}. /machines shows them, or on the box: quarterdeck "
+                "machine list"
+            )
+        try:
+            return _told(await machine.call("hello", protocol=PROTOCOL))  # as it is now
+        except Unavailable as away:
+            raise Refused(away.sentence) from away
+
+    async def pause_machine(self, name: str, paused: bool, cause: str = "") -> dict[str, str]:
+        """Have a machine take no new runs, or take them again; what runs there goes on."""
+        await self._loop.post("fleet", MachinePaused(machine=name, paused=paused), cause)
+        return {"verdict": "Paused: nothing new starts there" if paused else "Takes runs again"}
+
+    # ------------------------------------------------------------ from the phone
+
+    async def offer_machine(
+        self, name: str, address: str, max_runs: int = 4, cause: str = ""
+    ) -> dict[str, str]:
+        """Look at a computer and keep what it showed until the owner says Add; nothing is sent."""
+        _may_be(name, max_runs)
+        shown = await self.look_at_machine(address)
+        from engine.adapters import ssh
+
+        trusted = [
+            ssh.fingerprint(key) for key in known_hosts.trusted(self._home.known_hosts, name)
+        ]
+        expected = "" if shown["fingerprint"] in trusted else "".join(trusted[:1])
+        known = self._fleet().machine(name)
+        offered = MachineOffered(
+            machine=name,
+            address=address,
+            max_runs=known.max_runs if known else max_runs,
+            fingerprint=shown["fingerprint"],
+            expected=expected,
+        )
+        await self._loop.post("fleet", offered, cause)
+        return {"name": name}
+
+    async def offers(self) -> tuple[OfferView, ...]:
+        """What was looked at and waits for Add."""
+        offers = self._fleet().offers
+        if not offers:
+            return ()
+        line = keypair.public_line(self._home.machine_key, "quarterdeck")
+        return tuple(
+            OfferView(
+                name=offer.name,
+                address=offer.address,
+                max_runs=offer.max_runs,
+                fingerprint=offer.fingerprint,
+                expected=offer.expected,
+                public=line,
+            )
+            for offer in offers
+        )
+
+    async def take_machine(self, name: str, cause: str = "") -> dict[str, Any]:
+        """Add what was offered, with the host key it showed then."""
+        offer = self._fleet().offer(name)
+        if offer is None:
+            if self._fleet().machine(name) is not None:
+                return {"verdict": f"{name} is added"}
+            raise Refused(f"Nothing waits to be added as {name}. Say /machines add again.")
+        about = await self.add_machine(
+            name, offer.address, offer.max_runs, offer.fingerprint, cause
+        )
+        return {"verdict": f"{name} is added", "about": about}
+
+    async def leave_machine(self, name: str, cause: str = "") -> dict[str, str]:
+        """Do not add it after all."""
+        await self._loop.post("fleet", OfferLeft(machine=name), cause)
+        return {"verdict": f"{name} was not added"}
+
+    # ------------------------------------------------------------ gone
 
     async def remove_machine(self, name: str, cause: str = "") -> str:
         """Forget a machine; what lies there stays."""
@@ -104,10 +185,40 @@ class Machines(Inside):
         return "What lies there stays: its folder is ~/.local/state/quarterdeck-node."
 
 
+def _may_be(name: str, max_runs: int) -> None:
+    if not MACHINE.fullmatch(name):
+        raise Refused(
+            f"{name!r} cannot be a machine's name: small letters, digits and hyphens, at most "
+            "40, a letter or digit first."
+        )
+    if not 1 <= max_runs <= MOST_RUNS:
+        raise Refused(f"A machine takes 1 to {MOST_RUNS} runs at once, not {max_runs}.")
+
+
+def _state(machine: Machine) -> str:
+    state = "up" if machine.up else f"down: {machine.why}"
+    if machine.why == NOT_YET:
+        state = "being reached for the first time"
+    return f"paused, {state}" if machine.paused else state
+
+
+def _login(fleet: Fleet, agent: str) -> str:
+    """Who signs an agent in, and whether that works."""
+    accounts = [account.name for account in fleet.accounts if account.agent == agent]
+    if not accounts:
+        return f"{agent}: no account for it"
+    out = [name for name in accounts if (rest := resting(fleet.rests, name)) and rest.signed_out]
+    if len(out) == len(accounts):
+        return f"{agent}: not signed in (account {out[0]})"
+    return f"{agent}: signed in by account {next(name for name in accounts if name not in out)}"
+
+
 def _told(about: Mapping[str, Any]) -> dict[str, Any]:
     """What of a node's word about its machine the owner wants to know."""
     shown = ("fenced", "why", "system", "python", "git", "root", "home")
-    return {key: about[key] for key in shown} | {"agents": sorted(about["agents"])}
+    told = {key: about[key] for key in shown}
+    disk = {"disk_free_gb": round(int(about.get("disk_free_mb", 0)) / 1000, 1)}
+    return told | disk | {"agents": sorted(about["agents"])}
 
 
 def _not_accepted(address: str, shown: str, accepted: str) -> str:

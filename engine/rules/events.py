@@ -820,6 +820,29 @@ class MachineAdded(Event, frozen=True):
     max_runs: int
 
 
+class MachineOffered(Event, frozen=True):
+    """Request: a computer was looked at and waits for the owner's Add."""
+
+    machine: str
+    address: str
+    max_runs: int
+    fingerprint: str  # of the host key it showed
+    expected: str = ""  # of the one accepted before, where that is another
+
+
+class OfferLeft(Event, frozen=True):
+    """Request: it is not added after all."""
+
+    machine: str
+
+
+class MachinePaused(Event, frozen=True):
+    """Request: it takes no new runs, or takes them again; what runs there goes on."""
+
+    machine: str
+    paused: bool
+
+
 class MachineRemoved(Event, frozen=True):
     """Request."""
 
@@ -1031,6 +1054,9 @@ FleetEvent: TypeAlias = (
     MachineSeen
     | MachineLost
     | MachineAdded
+    | MachineOffered
+    | OfferLeft
+    | MachinePaused
     | MachineRemoved
     | MachineLoad
     | SlotWanted

@@ -28,8 +28,11 @@ from engine.rules.events import (
     MachineAdded,
     MachineLoad,
     MachineLost,
+    MachineOffered,
+    MachinePaused,
     MachineRemoved,
     MachineSeen,
+    OfferLeft,
     Placed,
     Queued,
     RestOver,
@@ -43,6 +46,7 @@ from engine.rules.rests import Rest, over, rested, resting, without
 from engine.rules.words import HERE, Account, Reach
 
 MAX_RUNS = 10
+NOT_YET = "its node has not answered yet"
 REHEARSAL = "rehearsal"  # its agent comes with our node
 
 
@@ -52,11 +56,12 @@ class Machine(Struct, frozen=True, kw_only=True):
     name: str
     address: str = ""  # user@host:port; "" = this machine
     up: bool = False
-    why: str = "its node has not answered yet"
+    why: str = NOT_YET
     fenced: bool = False
     fence: str = ""
     agents: tuple[tuple[str, str], ...] = ()
     max_runs: int = MAX_RUNS
+    paused: bool = False  # takes no new runs
     cores: int = 0  # 0: not told
     free_mb: int = starts.UNKNOWN  # memory that can be had
     told_at: float = 0.0  # when that was so
@@ -64,6 +69,16 @@ class Machine(Struct, frozen=True, kw_only=True):
     def has(self, agent: str) -> bool:
         """Whether an agent can run there; of this machine each account says itself."""
         return self.name == HERE or agent in ("", REHEARSAL, *dict(self.agents))
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A computer that was looked at and is not added yet."""
+
+    name: str
+    address: str
+    max_runs: int
+    fingerprint: str
+    expected: str = ""
 
 
 class Slot(Struct, frozen=True):
@@ -92,9 +107,13 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     accounts: tuple[Account, ...] = ()
     rests: tuple[Rest, ...] = ()  # of accounts
     held: bool = False
+    offers: tuple[Offer, ...] = ()
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
+
+    def offer(self, name: str) -> Offer | None:
+        return next((offer for offer in self.offers if offer.name == name), None)
 
     def account(self, name: str) -> Account | None:
         return next((account for account in self.accounts if account.name == name), None)
@@ -146,6 +165,15 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             return _grant(replace(now, running=running), event.at)
         case MachineAdded():
             return _grant(_added(now, event), event.at)
+        case MachineOffered():
+            return _offered(now, event), ()
+        case OfferLeft(machine=name):
+            return replace(now, offers=_other_offers(now, name)), ()
+        case MachinePaused(machine=name, paused=paused):
+            known = now.machine(name)
+            if known is None:
+                raise Refused(_NO_MACHINE.format(name))
+            return _grant(_with(now, replace(known, paused=paused)), event.at)
         case MachineRemoved(machine=name):
             return _grant(_removed(now, name), event.at)
         case MachineSeen():
@@ -173,7 +201,10 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             rests = without(now.rests, account.name)
             return _grant(replace(now, accounts=(*kept, account), rests=rests), event.at)
         case AccountRemoved(name=name) if now.account(name) is None:
-            raise Refused(f"There is no account {name}. quarterdeck account list shows them.")
+            raise Refused(
+                f"There is no account {name}. /accounts shows them, or on the box: quarterdeck "
+                "account list"
+            )
         case AccountRemoved(name=name):
             kept = tuple(known for known in now.accounts if known.name != name)
             return _grant(replace(now, accounts=kept, rests=without(now.rests, name)), event.at)
@@ -234,26 +265,52 @@ def _nowhere(slot: Slot) -> str:
     return f"{ticked}: no {slot.agent} there; /settings in its topic ticks other machines"
 
 
-def _added(now: Fleet, event: MachineAdded) -> Fleet:
+_NO_MACHINE = (
+    "There is no machine {}. /machines shows them, or on the box: quarterdeck machine list"
+)
+
+
+def _named(now: Fleet, event: MachineAdded | MachineOffered) -> Machine | None:
+    """Return the machine that has this name already; it must be at this address."""
     if event.machine == HERE:
         raise Refused('"here" is this machine, and always there. Choose another name.')
     known = now.machine(event.machine)
     if known is not None and known.address != event.address:
         raise Refused(
             f"Machine {known.name} is {known.address} already. Choose another name, or remove it "
-            f"first: quarterdeck machine remove {known.name}"
+            f"first: /machines, or on the box: quarterdeck machine remove {known.name}"
         )
-    added = replace(
-        known or Machine(name=event.machine, address=event.address), max_runs=event.max_runs
+    return known
+
+
+def _added(now: Fleet, event: MachineAdded) -> Fleet:
+    known = _named(now, event) or Machine(name=event.machine, address=event.address)
+    added = replace(known, max_runs=event.max_runs)
+    return _with(replace(now, offers=_other_offers(now, added.name)), added)
+
+
+def _offered(now: Fleet, event: MachineOffered) -> Fleet:
+    if _named(now, event) is not None and not event.expected:
+        raise Refused(f"Machine {event.machine} is there already: /machines shows it.")
+    offer = Offer(
+        name=event.machine,
+        address=event.address,
+        max_runs=event.max_runs,
+        fingerprint=event.fingerprint,
+        expected=event.expected,
     )
-    return _with(now, added)
+    return replace(now, offers=(*_other_offers(now, event.machine), offer))
+
+
+def _other_offers(now: Fleet, name: str) -> tuple[Offer, ...]:
+    return tuple(offer for offer in now.offers if offer.name != name)
 
 
 def _removed(now: Fleet, name: str) -> Fleet:
     if name == HERE:
         raise Refused('"here" is this machine and cannot be removed.')
     if now.machine(name) is None:
-        raise Refused(f"There is no machine {name}. quarterdeck machine list shows them.")
+        raise Refused(_NO_MACHINE.format(name))
     if runs := sum(slot.machine == name for slot in (*now.running, *now.wanting)):
         agents = "an agent" if runs == 1 else f"{runs} agents"
         raise Refused(f"{name} has {agents} at work. Let that end, or stop it first.")
@@ -349,11 +406,13 @@ def _place(
     counts = {
         machine.name: sum(taken.machine == machine.name for taken in running) for machine in ticked
     }
-    able = [machine for machine in ticked if machine.up and counts[machine.name] < machine.max_runs]
+    able = [
+        machine
+        for machine in ticked
+        if machine.up and not machine.paused and counts[machine.name] < machine.max_runs
+    ]
     if not able:
-        first = ticked[0]
-        full = f"all {first.max_runs} places are taken"
-        return "", f"{first.name}: {full if first.up else first.why}"
+        return "", _unable(ticked)
     waits = {machine.name: _waits_there(machine, running, line, at) for machine in able}
     best = min(able, key=lambda machine: (bool(waits[machine.name]), counts[machine.name]))
     if waits[best.name]:
@@ -366,6 +425,15 @@ def _place(
     if len(ticked) == 1:
         return best.name, f"{best.name}: only machine with {slot.agent}"
     return best.name, f"{best.name}: fewest agents running there ({counts[best.name]})"
+
+
+def _unable(ticked: list[Machine]) -> str:
+    """Why none of these takes a run: one that is only full may have a place soonest."""
+    first = min(ticked, key=lambda machine: machine.paused)
+    if first.paused:
+        return f"{first.name}: paused by you; /machines resumes it"
+    full = f"all {first.max_runs} places are taken"
+    return f"{first.name}: {full if first.up else first.why}"
 
 
 def _waits_there(machine: Machine, running: list[Slot], line: dict[str, int], at: float) -> str:

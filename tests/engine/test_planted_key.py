@@ -10,17 +10,22 @@ import asyncio
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.app import main
 from bot.emulator import Emulator
 from engine import config
 from engine.config import Config
 from engine.engine import Engine
+from engine.errors import Refused
 from engine.paths import Home
 from stores.sealing import create_keys
+from tests.engine.chat import chatting
 from tests.fakes import git
 
 TOKEN = "7000000002:AAanother-token-that-must-never-be-in-a-log"
 OWNER = 42
+ANTHROPIC = "sk-ant-api03-Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
 KEY = "ghp_Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
 NAME = "{{GITHUB_TOKEN}}"
 
@@ -91,3 +96,30 @@ async def test_a_key_in_a_goal_is_in_no_file_afterwards_and_the_agent_reads_its_
     assert holding(folder, KEY) == []
     assert holding(folder, KEY[8:30]) == []
     assert any("out.jsonl" in name for name in holding(folder, NAME)), "the agent read its name"
+
+
+ODD = "correct-horse-battery-staple"
+
+
+async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        prompt = await chat.sent("/accounts add main claude", "Paste the token of account main")
+        (said,) = chat.phone.reply(prompt, f"{ODD[:12]}\n {ODD[12:]}\n")
+        await chat.until("Account main is added", "It does not look like", "was deleted")
+        assert chat.phone.message(said.id) is None
+        assert ODD[:12] not in chat.phone.transcript()
+        kept = await chat.engine.door.secret("account/main/CLAUDE_CODE_OAUTH_TOKEN")
+        assert kept == ODD
+
+        panel = await chat.sent("/accounts", "new goals take it", label="main")
+        page = await chat.tapped(panel, "main", "In the vault: CLAUDE_CODE_OAUTH_TOKEN")
+        prompt = await chat.tapped(page, "New token…", "Paste the token", "reply")
+        chat.phone.reply(prompt, ANTHROPIC)
+        await chat.until("Account main was there: it is replaced")
+        (account,) = await chat.engine.door.accounts()
+        assert account.secret_env == ("ANTHROPIC_API_KEY",)
+        assert await chat.engine.door.secret("account/main/ANTHROPIC_API_KEY") == ANTHROPIC
+        with pytest.raises(Refused):
+            await chat.engine.door.secret("account/main/CLAUDE_CODE_OAUTH_TOKEN")
+    for words in (ODD, ODD[:12], ODD[12:], ANTHROPIC):
+        assert holding(tmp_path / "home", words) == []

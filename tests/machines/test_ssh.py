@@ -302,7 +302,7 @@ async def test_a_machine_that_does_not_let_us_in_says_what_mends_it(
 ) -> None:
     machine = await reach(there, tmp_path / "home")
     (there.folder / "authorized_keys").write_text("")
-    assert "does not let us in. Put a public key of this box's user" in await why(machine)
+    assert "does not let us in. Put the key that /machines add shows" in await why(machine)
 
 
 async def test_a_machine_without_python_is_told_what_it_lacks(

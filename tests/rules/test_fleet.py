@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules.effects import AnyEffect, Tell
@@ -13,8 +14,11 @@ from engine.rules.events import (
     HeldAll,
     MachineAdded,
     MachineLost,
+    MachineOffered,
+    MachinePaused,
     MachineRemoved,
     MachineSeen,
+    OfferLeft,
     Placed,
     Queued,
     SlotFreed,
@@ -164,3 +168,30 @@ def test_an_account_is_replaced_by_name_and_removed_once() -> None:
     fleet, _ = after(AccountRemoved(name="main"), now=fleet)
     with pytest.raises(Refused, match="no account main"):
         decide(fleet, AccountRemoved(name="main"))
+
+
+def test_a_paused_machine_takes_no_new_run_and_says_so() -> None:
+    paused = MachinePaused(machine="here", paused=True)
+    fleet, effects = after(HERE, paused, wanted("r-1"))
+    assert queued(effects) == {"r-1": "here: paused by you; /machines resumes it"}
+    _, effects = after(MachinePaused(machine="here", paused=False), now=fleet)
+    assert placed(effects) == {"r-1": ("here", "here: only machine ticked")}
+    _, effects = after(HERE, ADDED, BOX, paused, wanted("r-1", agent="claude"))
+    assert placed(effects) == {"r-1": ("build-box", "build-box: fewest agents running there (0)")}
+    with pytest.raises(Refused, match="There is no machine there"):
+        after(MachinePaused(machine="there", paused=True))
+
+
+def test_what_was_looked_at_waits_for_add_and_is_gone_then() -> None:
+    offered = MachineOffered(
+        machine="build-box", address="dev@build-box", max_runs=2, fingerprint="S:1"
+    )
+    fleet, _ = after(offered)
+    assert fleet.offer("build-box") is not None
+    assert after(OfferLeft(machine="build-box"), now=fleet)[0].offers == ()
+    fleet, _ = after(ADDED, now=fleet)
+    assert fleet.offers == ()
+    with pytest.raises(Refused, match="is there already"):
+        after(offered, now=fleet)
+    anew = replace(offered, fingerprint="S:2", expected="S:1")
+    assert after(anew, now=fleet)[0].offer("build-box") is not None

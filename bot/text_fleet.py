@@ -1,0 +1,169 @@
+"""What the panels of machines and accounts say.
+
+Pure wording, as text.py's; fleet.py reads, and does what a button says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from typing import Any
+
+from bot.entities import Builder, one_line
+from bot.panels import Question, mark
+from bot.text import Button, Words, clock, side_by_side
+from engine.views import AccountView, MachineView, OfferView
+
+BACK = Button("← Back", "list")
+ADD = Button("Add…", "add")
+MACHINE_USAGE = "Say /machines add NAME USER@HOST[:PORT], or /machines remove NAME."
+ACCOUNT_USAGE = (
+    "Say /accounts add NAME AGENT, as in /accounts add main claude, or /accounts remove NAME."
+)
+MACHINE = Question(
+    "What is it called, and where is it? Reply to this message.", "build-box dev@build-box"
+)
+ACCOUNT = Question("What is it called, and for which agent? Reply to this message.", "main claude")
+TOKEN = (
+    "Paste the token of account {name} ({agent}) as a reply to this message. It is deleted from the "
+    "chat and goes to the vault. For Claude: `claude setup-token` makes one, or use an API key."
+)
+TOKEN_FIELD = "The token, and nothing else"
+TOKEN_AS_TEXT = "Send the token as text, not as a file. What you sent was deleted."
+
+
+# ---------------------------------------------------------------- machines
+
+
+def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words:
+    """List the computers: a button leads to each."""
+    sheet = Builder().line("Machines", "bold")
+    for view in views:
+        sheet.add(one_line(view.name, 40), "bold")
+        sheet.line(f" · {one_line(view.state, 120)} · {view.runs} of {view.max_runs} runs")
+        sheet.line(_fence(view))
+        for login in view.logins:
+            sheet.line(one_line(login, 100))
+        if not view.agents and view.address and view.up:
+            sheet.line("no agent found there")
+    for offer in offers:
+        sheet.line(f"{one_line(offer.name, 40)} waits for your Add")
+    buttons = [Button(one_line(view.name, 30), f"m{mark(view.name)}") for view in views]
+    waiting = [Button(f"{one_line(o.name, 24)}: Add?", f"o{mark(o.name)}") for o in offers]
+    return Words(sheet.done(), (*side_by_side([*buttons, *waiting], 2), (ADD,)))
+
+
+def _fence(view: MachineView) -> str:
+    if not view.fence:
+        return "not seen yet"
+    return one_line(view.fence if view.fenced else f"⚠ {view.fence}", 120)
+
+
+def machine(view: MachineView) -> Words:
+    """Show one computer whole."""
+    sheet = Builder().line(one_line(view.name, 40), "bold")
+    sheet.line(one_line(view.address, 100) or "This box itself.")
+    sheet.line(f"{_capital(one_line(view.state, 400))} · {view.runs} of {view.max_runs} runs")
+    sheet.line(_fence(view))
+    for login in view.logins:
+        sheet.line(one_line(login, 100))
+    if view.paused:
+        sheet.line("Nothing new starts there; what runs goes on.")
+    pause = Button("Resume", "resume") if view.paused else Button("Pause", "pause")
+    buttons = [pause, Button("Check", "check")]
+    buttons += [Button("Remove", "remove", "danger")] if view.address else []
+    return Words(sheet.done(), (tuple(buttons), (BACK,)))
+
+
+def checked(name: str, about: Mapping[str, Any]) -> Words:
+    """Show what a machine's node says of itself just now."""
+    sheet = Builder().line(f"{one_line(name, 40)} answers", "bold")
+    sheet.line(f"{one_line(str(about['system']), 60)}, Python {one_line(str(about['python']), 20)}")
+    git = one_line(str(about["git"] or ""), 60)
+    sheet.line(git or "git is missing: install it there, nothing works without")
+    sheet.line(one_line(str(about["why"]), 200))
+    agents = ", ".join(one_line(str(agent), 30) for agent in about["agents"])
+    sheet.line(f"Agents: {agents or 'none found there'}")
+    sheet.line(f"Disk: {about['disk_free_gb']} GB free")
+    sheet.add(one_line(str(about["home"]), 200), "code").line()
+    return Words(sheet.done(), ((Button("Check", "check"), Button("← Back", "back")),))
+
+
+def removing(name: str) -> Words:
+    sheet = Builder().line(f"Remove {one_line(name, 40)}?", "bold")
+    sheet.line("No agent goes there any more. What lies there stays.")
+    return Words(sheet.done(), ((Button("Remove", "gone", "danger"), Button("← Back", "back")),))
+
+
+def offer(found: OfferView) -> Words:
+    """Put a computer that was looked at to the owner: its host key, and the key it must let in."""
+    sheet = Builder()
+    if found.expected:
+        sheet.line("⚠ It shows another host key than the one you accepted", "bold")
+    else:
+        sheet.line(f"Add {one_line(found.name, 40)}?", "bold")
+    sheet.add(one_line(found.name, 40)).add(" · ").add(one_line(found.address, 100), "code").line()
+    if found.expected:
+        sheet.add(one_line(found.expected, 80), "code").line(" was accepted")
+        sheet.add(one_line(found.fingerprint, 80), "code").line(" is shown now")
+        sheet.line("If it was not set up anew, somebody may be standing between: Cancel.")
+    else:
+        sheet.line("1. It shows the host key")
+        sheet.add(one_line(found.fingerprint, 80), "code").line()
+        sheet.line("Compare it there:")
+        sheet.add("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "pre").line()
+        sheet.line("2. If this box's user may not sign in there yet, put this line into")
+        sheet.add("~/.ssh/authorized_keys", "code").line(" there:")
+        sheet.add(one_line(found.public, 400), "pre").line()
+    sheet.line("Add accepts that host key, signs in and looks. It needs Python 3.9 and git there.")
+    buttons = (Button("Add", "take", "success"), Button("Cancel", "leave"))
+    return Words(sheet.done(), (buttons,))
+
+
+# ---------------------------------------------------------------- accounts
+
+
+def accounts(views: Sequence[AccountView], zone: tzinfo | None) -> Words:
+    """List who pays: a button leads to each."""
+    sheet = Builder().line("Accounts", "bold")
+    for view in views:
+        sheet.add(one_line(view.name, 40), "bold").line(f" · {one_line(view.agent, 30)}")
+        sheet.line(_rest(view, zone))
+    if not views:
+        sheet.line("None yet, so no agent can run.")
+    buttons = [Button(one_line(view.name, 30), f"a{mark(view.name)}") for view in views]
+    return Words(sheet.done(), (*side_by_side(buttons, 2), (ADD,)))
+
+
+def _rest(view: AccountView, zone: tzinfo | None) -> str:
+    if view.signed_out:
+        return "⚠ signed out: New token… signs it in again"
+    if view.until:
+        return f"rests until {clock(view.until, zone)}: its plan's usage limit"
+    return "new goals take it" if view.first else "ready"
+
+
+def account(view: AccountView, zone: tzinfo | None) -> Words:
+    """Show one account; its secrets by name alone."""
+    sheet = Builder().line(one_line(view.name, 40), "bold")
+    sheet.line(f"For {one_line(view.agent, 30)} · {_rest(view, zone)}")
+    if view.secrets:
+        names = ", ".join(one_line(name, 40) for name in view.secrets)
+        sheet.line(f"In the vault: {names}")
+    if view.config_dir:
+        sheet.add("Its login lies in ").add(one_line(view.config_dir, 200), "code").line()
+    if view.command:
+        sheet.add("Runs ").add(one_line(view.command, 200), "code").line()
+    buttons = [] if view.agent == "rehearsal" else [Button("New token…", "token")]
+    buttons += [Button("Remove", "remove", "danger")]
+    return Words(sheet.done(), (tuple(buttons), (BACK,)))
+
+
+def removing_account(name: str) -> Words:
+    sheet = Builder().line(f"Remove account {one_line(name, 40)}?", "bold")
+    sheet.line("Its token is forgotten. Agents at work end their turn; nothing new starts with it.")
+    return Words(sheet.done(), ((Button("Remove", "gone", "danger"), Button("← Back", "back")),))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
