@@ -44,7 +44,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
-from engine.rules.words import HERE, Account, CheckVerdict, Role
+from engine.rules.words import HERE, Account, Attachment, CheckVerdict, Role
 from stores.attached import Attached
 from stores.ledger import Ledger
 
@@ -416,16 +416,23 @@ class Runs:
         return []
 
     async def _with_files(self, session: str, effect: AnswerRun) -> AnswerRun:
-        """Bring what came with an answer: the folder shows in the fence of the run that waits."""
-        machine = self._machine(effect.machine)
-        folder = f"{(await machine.hello())['home']}/sessions/{session}/files"
-        gone = await handing.bring(machine, session, effect.files, self._attached)
-        text = news.with_files(effect.text, folder, effect.files, gone)
+        """Bring what came with an answer, and say in it where that lies."""
+        along = await self._along(session, effect.machine, effect.files)
         if not effect.answers:
-            return replace(effect, text=text)
+            return replace(effect, text=along(effect.text))
         *before, (question, answer) = effect.answers
-        last = (question, news.with_files(answer, folder, effect.files, gone))
-        return replace(effect, text=text, answers=(*before, last))
+        return replace(
+            effect, text=along(effect.text), answers=(*before, (question, along(answer)))
+        )
+
+    async def _along(
+        self, session: str, name: str, files: tuple[Attachment, ...]
+    ) -> Callable[[str], str]:
+        """Bring files into a running turn, whose fence shows the folder; return what names them."""
+        machine = self._machine(name)
+        folder = f"{(await machine.hello())['home']}/sessions/{session}/files"
+        gone = await handing.bring(machine, session, files, self._attached)
+        return lambda text: news.with_files(text, folder, files, gone)
 
     async def reply(self, effect: ReplyDesk) -> Events:
         """Answer a desk call."""
@@ -455,7 +462,10 @@ class Runs:
         driver = self._drivers[session.account.agent]
         if not isinstance(driver, Steers):
             raise Refused(f"{driver.name} hears nothing in the middle of a turn.")
-        line = driver.steer(effect.text, effect.key)
+        text = effect.text
+        if effect.files:
+            text = (await self._along(session.id, effect.machine, effect.files))(text)
+        line = driver.steer(text, effect.key)
         await self._input(effect.machine, effect.run, f"effect-{effect_id}", "line", line)
         return []
 

@@ -209,6 +209,7 @@ class SteerRun(Effect, frozen=True):
     key: str
     text: str
     machine: str = "here"
+    files: tuple[Attachment, ...] = ()
 
 
 class CloseRun(Effect, frozen=True):

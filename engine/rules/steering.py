@@ -13,6 +13,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import Refused
+from engine.rules import attached, news
 from engine.rules.asking import held_by_run
 from engine.rules.effects import InterruptRun, SteerRun, Tell
 from engine.rules.events import HoldOver
@@ -36,8 +37,7 @@ def may_say_now(now: Session) -> bool:
 def is_heard_at_once(now: Session) -> bool:
     """Whether the agent hears the lines within its turn, without being interrupted."""
     answers = any(held_by_run(ask) for ask in now.asks)
-    with_files = any(line.files for line in waiting(now))  # they come with a turn's beginning
-    return now.account.agent in STEERABLE and now.named and not (answers or with_files)
+    return now.account.agent in STEERABLE and now.named and not answers
 
 
 def say_now(now: Session, at: float) -> Step:
@@ -54,8 +54,9 @@ def say_now(now: Session, at: float) -> Step:
     key = uuid_of(f"{now.run} {at!r} {len(now.steered)}")
     rest = tuple(line for line in now.queue if line.source != "owner")
     after = replace(now, queue=rest, steered=(*now.steered, Steered(key, lines)))
-    text = "\n\n".join(line.text for line in lines)
-    return after, (SteerRun(run=now.run, machine=now.machine, key=key, text=text),)
+    text = "\n\n".join(news.with_names(line.text, line.files) for line in lines)
+    files = attached.merged(*(line.files for line in lines))
+    return after, (SteerRun(run=now.run, machine=now.machine, key=key, text=text, files=files),)
 
 
 def interrupt(now: Session, at: float) -> Step:

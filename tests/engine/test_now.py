@@ -9,7 +9,9 @@ import pytest
 import pytest_asyncio
 
 from engine.rules.session_state import Session
+from engine.rules.words import Attachment
 from engine.views import SessionCard, WorkerCard
+from stores.attached import Attached
 from tests.engine.phone import (
     PIECE,
     Phone,
@@ -77,6 +79,23 @@ async def test_now_is_heard_within_the_turn_and_is_no_attempt(phone: Phone) -> N
     assert session(phone, goal).turn == 1
     said = printed(phone, session(phone, goal).run)
     assert "The user sent a new message while you were working:\\\\nUse commas" in said
+
+
+async def test_what_is_sent_with_it_is_there_within_the_turn(phone: Phone) -> None:
+    look = {"run": 'cat "$CLAUDE_CONFIG_DIR"/../files/*', "expect": "the sketch"}
+    goal, card = await busy(phone, worker(WAIT, look, *WORK))
+    body = b"the sketch\n"
+    file = Attachment("sketch.jpg", Attached(phone.home.attached).keep(body), len(body), "photo")
+    await phone.door.hear("Like this", goal=goal, card=card.id, cause=phone.cause(), files=(file,))
+    card = await phone.card(goal, WorkerCard, lambda card: "now" in card.buttons)
+    assert await phone.tap(card, "now") == "It hears it with its next step"
+    name = session(phone, goal).id
+    where = phone.home.root / f"sessions/{name}/files" / file.place
+    await phone.until(where.exists, "the file to be there")
+    (begun(phone, goal) / "go").touch()
+    card = await phone.card(goal, WorkerCard, lambda card: card.stage == "landed")
+    assert (card.attempt, session(phone, goal).turn) == (1, 1)
+    assert f"Photo from the owner: {where}" in printed(phone, session(phone, goal).run)
 
 
 async def test_a_turn_that_ends_before_the_line_was_read_is_followed_by_one_that_hears_it(

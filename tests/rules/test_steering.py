@@ -123,12 +123,14 @@ def test_one_that_waits_for_an_answer_is_interrupted_too() -> None:
     assert not world.owes(SteerRun)
 
 
-def test_a_line_with_a_file_opens_a_turn_that_brings_the_file() -> None:
+def test_a_line_with_a_file_brings_the_file_into_the_turn() -> None:
     world, _ = running()
-    file = Attachment("a" * 64, "a.png", 10)
+    file = Attachment("a.png", "a" * 64, 10)
     world.post(ME, replace(LINE, files=(file,)))
     world.post(ME, SaidNow())
-    assert world.owes(InterruptRun)
+    (steer,) = world.owes(SteerRun)
+    assert steer.files == (file,)
+    assert steer.text == f"{LINE.text}\n(sent with this: {file.place})"
 
 
 def test_now_has_nothing_to_do_without_a_line_or_a_turn() -> None:
