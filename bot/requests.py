@@ -77,7 +77,6 @@ LATE_S = 3600
 BRIEF = 4
 READS = ("diff", "peek")
 LATE = "late taps"
-STARTING = "starting"  # as a session's card says it: nothing was asked of its agent yet
 OVER = ("shipped", "dropped")  # likewise
 FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
 PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel())
@@ -668,37 +667,34 @@ class Requests:
     # ---- edits, files, keys
 
     async def _edited(self, one: Arrived) -> Reply:
-        """A goal may be put otherwise until its lead begins; else an edit changes nothing."""
+        """A goal is put otherwise until its lead begins, and then by a card; no other edit counts."""
         (whole,), secrets = await self._without_keys([one], in_order([one]))
         if secrets or not whole.strip():
             return Reply(tuple(secrets))
         message_id = int(one.body.get("message_id", 0))
         told = await self._store.told(one.by.chat, message_id)
         lead = self._cards.live.get(told.goal) if told else None
-        if isinstance(lead, SessionCard) and lead.stage == STARTING:
+        if isinstance(lead, SessionCard):
             return await self._reworded(one, lead, whole)
-        begun = "its lead has begun with" if lead else "what I passed on is"
         sentence = (
-            f"You edited this; {begun} the first version. Send the new words as a message if they "
-            "should be heard."
+            "You edited this; what I passed on is the first version. Send the new words as a message "
+            "if they should be heard."
         )
         return Reply((self._said(sentence, message_id),))
 
     async def _reworded(self, one: Arrived, lead: SessionCard, words: str) -> Reply:
-        """Tell a lead that has not begun how its goal reads now, word for word."""
+        """Have a goal read as its owner edited it; a card asks where its lead has begun."""
         project = re.escape(lead.project)
         command = re.match(rf"/new(?:@\w+)?\s+(?:{project}\s+)?", words, re.IGNORECASE)
         now = words[command.end() :] if command else words
-        line = f"I put the goal otherwise before you began. It now reads:\n\n{now}"
         cause = f"telegram:{one.update_id}"
         message_id = int(one.body.get("message_id", 0))
         try:
-            await self._engine.call(
-                "hear", cause=cause, text=line, goal=lead.goal, card="", by="owner"
-            )
+            result = await self._engine.call("reword_goal", cause=cause, goal=lead.goal, text=now)
         except Refused as refusal:
             return Reply((self._said(refusal.sentence, message_id),))
-        return Reply((self._said("Its lead begins with the new words.", message_id),))
+        said = verdict(result)
+        return Reply((self._said(said, message_id),) if said else ())
 
     async def _without_keys(
         self, parts: Sequence[Arrived], pieces: list[str]

@@ -227,6 +227,9 @@ def _first_line(card: AnyCard) -> str:
             return f"Allow {kind}?" if card.asks else _capital(kind)
         case LimitCard():
             return "A usage limit is over: go on?" if card.asks else "After a usage limit"
+        case WhereCard(edited=True):
+            asks = "Your edit goes to the lead as a correction?"
+            return asks if card.asks else "You edited the goal"
         case WhereCard():
             return "Which one is this for?" if card.asks else "You were asked which one"
         case ProjectCard():
@@ -272,6 +275,10 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
             sheet.line(f"Account {one_line(card.account, 60)} may be used again.")
             if card.asks:
                 sheet.line("Resume: sessions go on, one after the other. Leave it: all rest.")
+        case WhereCard(edited=True):
+            sheet.foreign("The goal reads now:", Rich(tame(card.text)), "goal.txt")
+            if card.asks:
+                sheet.line("It has begun with the first version. Nothing is sent before you tap.")
         case WhereCard():
             sheet.foreign("You wrote:", Rich(tame(card.text)), "your-words.txt")
             _listed(card.options, sheet)

@@ -120,6 +120,11 @@ class ChangePlan(Arguments, frozen=True):
     after: tuple[int, ...] = ()
 
 
+class Reword(Arguments, frozen=True):
+    goal: str
+    text: str
+
+
 class OfCard(Arguments, frozen=True):
     card: str
 
@@ -264,6 +269,7 @@ VERBS: Final[dict[str, Verb]] = {
     "plan_choices": Verb(OfPlan, PlanChoices),
     "change_plan": Verb(ChangePlan, changes=True),
     "peek": Verb(OfCard, Peek),
+    "reword_goal": Verb(Reword, changes=True),
     "stop": Verb(OfGoal, changes=True),
     "resume": Verb(OfGoal, changes=True),
     "board": Verb(Nothing, Board),

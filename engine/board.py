@@ -852,10 +852,15 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
             )
         case AskKind.WHERE:
             options = tuple(label for label, _ in ask.options)
+            goal = _state(world, f"goal/{ask.goal}", Goal)
+            if is_open and goal is not None and not goal.live:
+                is_open = False
+                common |= {"asks": False, "decided": "The goal is over"}
             return WhereCard(
                 **common,  # type: ignore[arg-type]
                 text=ask.detail,
                 options=options,
+                edited=ask.title == ask_rule.EDITED,
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
 
@@ -898,6 +903,8 @@ def board(world: World, doing: Doing) -> Board:
 def _left_asks(world: World, goal: Goal) -> Iterator[Row]:
     """A goal that is over may have asked for the project what another goal now waits for."""
     for ask in _open_asks(world, goal):
+        if ask.kind is AskKind.WHERE:
+            continue  # about the goal itself
         yield Row(goal.id, ask.id, goal.title, asks_for(_ask_card(world, ask)))
 
 
@@ -960,6 +967,8 @@ def asks_for(card: AnyCard) -> str:
             return f"worker {card.number} failed"
         case LimitCard():
             return "whether to go on after a usage limit"
+        case WhereCard(edited=True):
+            return "whether your edit of the goal goes to its lead"
         case WhereCard():
             return "which goal a line of yours is for"
         case _:

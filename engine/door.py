@@ -16,6 +16,7 @@ from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
 from engine.loop import NOTES
 from engine.requests.accounts import Accounts
+from engine.requests.edits import Edits
 from engine.requests.files import Files
 from engine.requests.inside import Shown
 from engine.requests.machines import Machines
@@ -38,7 +39,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Peeks, Plans, Projects, Machines, Accounts, Settings, Files):
+class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Files):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

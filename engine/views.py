@@ -194,6 +194,7 @@ class WhereCard(Card, frozen=True, kw_only=True):
 
     text: str
     options: tuple[str, ...]
+    edited: bool = False  # it is how a goal reads now, whose lead has begun with the first words
 
 
 class ProjectCard(Card, frozen=True, kw_only=True):

@@ -257,13 +257,15 @@ class Taps(Goals):
         """The owner said where a line goes: settle the ask, then send it there."""
         if verb == "leave":
             await self._loop.post(f"ask/{card.id}", AskWithdrawn(why="you left it"), cause)
-            return "Left: nothing was started"
+            return "Left: nothing was sent" if card.edited else "Left: nothing was started"
         ask = self._loop.state(f"ask/{card.id}")
         label = _option(card.options, verb)
         value = dict(ask.options).get(label, "") if isinstance(ask, ask_rule.Ask) else ""
         files = ask.files if isinstance(ask, ask_rule.Ask) else ()
         kind, _, name = value.partition(":")
-        if kind == "project":
+        if kind == "edit":
+            result = await self._to_lead(name, news.edited(card.text), f"{cause}.where")
+        elif kind == "project":
             result = await self._open_goal(name, card.text, f"{cause}.where", files)
         else:
             result = await self._to_lead(name, card.text, f"{cause}.where", files)

@@ -36,6 +36,7 @@ SAID = {
     Decision.ANSWER: "Answered",
     Decision.WITHDRAWN: "No longer needed",
 }
+EDITED = "edited"  # the title of an ask about a goal that its owner edited
 OFFERED = {
     AskKind.PERMISSION: {Decision.ALLOW, Decision.DENY},
     AskKind.QUESTION: {Decision.ANSWER},

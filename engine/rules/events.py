@@ -161,6 +161,12 @@ class GoalOpened(Event, frozen=True):
     files: tuple[Attachment, ...] = ()
 
 
+class GoalReworded(Event, frozen=True):
+    """Request: the owner edited the goal they gave, before its lead began with it."""
+
+    text: str
+
+
 class GoalChanged(Event, frozen=True):
     """Request: the owner sets something of a lead that is at work (goal_settings.py)."""
 
@@ -560,6 +566,14 @@ class Prompted(Event, frozen=True):
     model: str = ""  # from the next turn on; "" = as before
     wait_s: float = 0.0  # a session at rest may be let sleep so long, for more to come with it
     files: tuple[Attachment, ...] = ()
+
+
+class PromptReworded(Event, frozen=True):
+    """Fact from the goal: its owner put it otherwise; `old` is how it read."""
+
+    old: str
+    text: str
+    title: str
 
 
 class WakeAsked(Event, frozen=True):
@@ -974,6 +988,7 @@ ProjectEvent: TypeAlias = (
 )
 GoalEvent: TypeAlias = (
     GoalOpened
+    | GoalReworded
     | GoalChanged
     | BaseRead
     | CommandSettled
@@ -1044,6 +1059,7 @@ SessionEvent: TypeAlias = (
     | LimitSettled
     | TurnInterrupted
     | SaidNow
+    | PromptReworded
     | LineTaken
     | SessionStopped
     | SessionResumed

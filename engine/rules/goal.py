@@ -32,6 +32,7 @@ from engine.rules.events import (
     GoalEvent,
     GoalOpened,
     GoalResumed,
+    GoalReworded,
     GoalShipped,
     GoalStopped,
     LimitOver,
@@ -42,6 +43,7 @@ from engine.rules.events import (
     PlanDiscarded,
     PlanProposed,
     PlanStarted,
+    PromptReworded,
     ReviewCorrected,
     ReviewJudged,
     ReviewPut,
@@ -102,13 +104,15 @@ def decide(now: Goal, event: GoalEvent) -> Step:
             return now, (to_lead(now, told, files=files),)
         case TreeKept():
             return now, _kept(now.id, event)
+        case GoalReworded() if now.live:
+            return _reword(now, event.text)
         case GoalDropped() if now.live:
             return _drop(now, event.at)
         case GoalStopped() if now.live:
             return _hold(now, event.at, held=True)
         case GoalResumed() if now.live:
             return _hold(now, event.at, held=False)
-        case GoalDropped() | GoalStopped() | GoalResumed():
+        case GoalDropped() | GoalStopped() | GoalResumed() | GoalReworded():
             raise Refused("That goal is over.")
         case GaveUp(effect="ReadBase", why=why) if now.stage is Stage.OPENING:
             return replace(now, failure=why, failed_at=event.at), ()
@@ -174,6 +178,15 @@ def _open(now: Goal, event: GoalOpened) -> Step:
         files=event.files,
     )
     return opened, (_read_base(opened),)
+
+
+def _reword(now: Goal, text: str) -> Step:
+    """Take the owner's new words; a lead that was opened has the old ones in its first prompt."""
+    anew = replace(now, text=text, title=short_title(text))
+    if now.stage is Stage.OPENING:
+        return anew, ()
+    told = PromptReworded(old=now.text, text=text, title=anew.title)
+    return anew, (Tell(stream=f"session/{now.session}", event=told),)
 
 
 def _read_base(now: Goal) -> ReadBase:

@@ -276,6 +276,14 @@ def plan_discarded() -> str:
     )
 
 
+def edited(text: str) -> str:
+    """A goal put otherwise after its lead had begun, by the owner's own tap; their words unchanged."""
+    return (
+        "I edited the goal after you had begun. Go by it from now on as by a correction of mine: what "
+        f"is built stays as far as it still fits. It now reads:\n\n{text}"
+    )
+
+
 def from_lead(text: str) -> str:
     return f"[From your lead]\n{text}"
 

@@ -38,6 +38,7 @@ from engine.rules.events import (
     LineTaken,
     Placed,
     Prompted,
+    PromptReworded,
     Queued,
     RequestWithdrawn,
     RunExited,
@@ -61,6 +62,7 @@ from engine.rules.events import (
     WakeAsked,
     WakeDue,
 )
+from engine.rules.rewording import has_begun, reworded
 from engine.rules.session_state import (
     RESTING,
     Line,
@@ -104,6 +106,11 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return _open(now, event)
         case Prompted():
             return _hear(now, event)
+        case PromptReworded() if not has_begun(now):
+            return reworded(now, event), ()
+        case PromptReworded():  # it began just then: it hears of the edit as the owner's line
+            line = Prompted(text=news.edited(event.text), source="owner", at=event.at)
+            return _hear(now, line)
         case SessionSet():
             return _set(now, event)
         case TreeMoved(commit=commit):

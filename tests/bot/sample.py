@@ -209,6 +209,15 @@ CARDS: tuple[AnyCard, ...] = (
         asks=True,
         buttons=("option-0", "option-1"),
     ),
+    WhereCard(
+        id="a-10",
+        goal="g-3",
+        text="Add CSV and TSV export to orders",
+        options=("Give it to the lead",),
+        edited=True,
+        asks=True,
+        buttons=("option-0", "leave"),
+    ),
     ReviewCard(
         id="r-2",
         goal="g-3",

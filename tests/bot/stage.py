@@ -57,6 +57,7 @@ class FakeDoor:
         self.opens = ""  # the goal that the next ones are given as
         self.missing = ""  # what is away of what is to be shown
         self.peeks = 0
+        self.rewords = "Its lead begins with the new words."
         self.slow: asyncio.Event | None = None
         self.wished: list[tuple[str, str, str]] = []  # paths asked for, of which goal and card
         self.tree: dict[str, FoundFile] = {}  # what is at a path
@@ -147,6 +148,10 @@ class FakeDoor:
 
     async def document(self, card: str, what: str) -> Document:
         return Document(name=f"{card}.{what}", text="+ a line\n" * 900, caption="The diff")
+
+    async def reword_goal(self, goal: str, text: str, cause: str) -> object:
+        told = {"verdict": self.rewords}
+        return await self._once(cause, "reword_goal", {"goal": goal, "text": text}, told)
 
     async def peek(self, card: str) -> Peek:
         if self.missing:
