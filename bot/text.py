@@ -281,6 +281,8 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
                 sheet.line("It has begun with the first version. Nothing is sent before you tap.")
         case WhereCard():
             sheet.foreign("You wrote:", Rich(tame(card.text)), "your-words.txt")
+            names = ", ".join(one_line(name, 40) for name in card.files)
+            sheet.fact(f"With it: {names}" if names else "")
             _listed(card.options, sheet)
         case ProjectCard():
             text_places.project(card, sheet)
@@ -317,7 +319,8 @@ def _session(card: SessionCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     sheet.fact(_dots(_agent(card.agent, card.model), card.mode, card.machine))
     sheet.fact(f"Next workers only on {', '.join(card.machines)}" if card.machines else "")
     sheet.fact(one_line(card.fence, 80))
-    sheet.fact(_dots(money(card.cost_usd), text_live.lines_to_come(card)))
+    sent = f"{_count(card.files, 'file')} of yours" if card.files else ""
+    sheet.fact(_dots(money(card.cost_usd), text_live.lines_to_come(card), sent))
 
 
 def _plan(card: PlanCard, sheet: _Sheet) -> None:

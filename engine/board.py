@@ -412,6 +412,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         project=goal.project,
         title=goal.title,
         text=goal.text,
+        files=len(goal.files),
         stage=_stage_word(world, goal),
         doing=_session_doing(lead, doing) or _goal_doing(world, goal),
         agent=goal.account.agent,
@@ -861,6 +862,7 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 text=ask.detail,
                 options=options,
                 edited=ask.title == ask_rule.EDITED,
+                files=tuple(file.name for file in ask.files),
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
 

@@ -73,6 +73,7 @@ class SessionCard(Card, frozen=True, kw_only=True):
     landed: int = 0
     cost_usd: float = 0.0
     queued: int = 0  # the owner's lines waiting for the turn's end
+    files: int = 0  # that the owner sent along
     steered: int = 0  # those said in the middle of it, not read yet
     rehearsal: bool = False
     work: tuple[WorkLine, ...] = ()  # who works at what, and what starts next
@@ -195,6 +196,7 @@ class WhereCard(Card, frozen=True, kw_only=True):
     text: str
     options: tuple[str, ...]
     edited: bool = False  # it is how a goal reads now, whose lead has begun with the first words
+    files: tuple[str, ...] = ()  # names of what came with it
 
 
 class ProjectCard(Card, frozen=True, kw_only=True):

@@ -7,11 +7,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import telegram
 
 from bot import keys
+from bot.emulator import view
+from bot.gate import Allowed
+from bot.inbox import Arrived
+from bot.sent import Sending
 from engine.views import Attachment
 from stores.attached import Attached
-from tests.bot.stage import Stage, review, session
+from tests.bot.stage import OWNER, TOKEN, Stage, review, session
 
 KEY = "sk-ant-api03-" + "aB3dE6gH9jK2mN5pQ8sT1vW4" * 2
 
@@ -171,6 +176,30 @@ async def test_what_breaks_off_on_the_way_is_fetched_again(stage: Stage) -> None
     (file,) = await files_of(stage)
     assert body(stage, file) == png()
     assert len(stage.door.asked) == 1
+
+
+async def test_while_telegram_is_away_it_is_asked_five_times_and_then_it_is_said(
+    stage: Stage,
+) -> None:
+    """The message is not held up for ever: its words are worth more than the wait."""
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    stage.emulator.faults.gateway("getFile", times=5)
+    sent = stage.phone.photo(png(), caption="Build this")
+    update = {"update_id": 1, "message": view.message(stage.phone._cloud.world, sent)}
+    async with telegram.Bot(
+        TOKEN, base_url=f"{stage.emulator.url}/bot", base_file_url=f"{stage.emulator.url}/file/bot"
+    ) as bot:
+        sending = Sending(bot, Attached(stage.home.attached), pause=pause)
+        got = await sending.fetch([Arrived(1, update, Allowed(OWNER, OWNER, "message"))])
+    assert waits == [1.0, 2.0, 5.0, 10.0]
+    assert got.files == ()
+    assert got.unread == (
+        "photo.jpg could not be fetched (Telegram did not hand it out). Send it again.",
+    )
 
 
 async def test_what_telegram_will_not_hand_out_is_said_and_the_words_are_kept(stage: Stage) -> None:

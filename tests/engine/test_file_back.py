@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.adapters.browse import Entry
 from engine.errors import Refused
 from engine.views import FoundFile, WorkerCard
 from stores.attached import Attached
@@ -138,3 +139,11 @@ async def test_a_workers_card_gives_its_last_commit_and_a_shipped_goal_what_was_
         assert content(phone, found) == b"x\n"
         assert "quarterdeck/worker-" in found.where
         assert content(phone, await phone.door.file("work.txt", goal=goal)) == b"x\n"
+
+
+async def test_what_telegram_would_not_take_is_said_before_it_is_read(tmp_path: Path) -> None:
+    async with held(tmp_path) as phone:
+        goal = await planned(phone)
+        big = Entry("100644", "0" * 40, 61_000_000, "film.mov")
+        with pytest.raises(Refused, match="has 61 MB; Telegram takes 50 MB"):
+            await phone.door._read(phone.state(goal).project, big, "main")

@@ -12,7 +12,7 @@ from engine.errors import Refused
 from engine.rules.words import Attachment
 from engine.views import QuestionCard, ReviewCard, WhereCard
 from stores.attached import Attached
-from tests.engine.phone import PIECE, Phone, Step, held, lead, plan, waits, worker, write
+from tests.engine.phone import PIECE, Phone, Step, held, lead, plan, waits, words, worker, write
 
 # Where an agent has what it was sent: beside its own settings.
 FOLDER = '"$CLAUDE_CONFIG_DIR"/../files/*'
@@ -44,6 +44,7 @@ async def test_an_albums_files_are_found_by_the_lead_and_by_its_workers(tmp_path
         goal = answer["goal"]
         phone.will(goal)
         await phone.shipped(goal)
+        assert "2 files of yours" in waits(phone, goal)
         heard = phone.heard(phone.state(goal).session)
         photo = phone.home.root / f"sessions/{phone.state(goal).session}/files"
         assert f"Photo from the owner: {photo}/{files[0].sha256[:8]}-sketch.jpg" in heard
@@ -102,6 +103,7 @@ async def test_where_it_is_for_is_asked_with_its_files_kept(tmp_path: Path) -> N
         files = (sent(phone, "sketch.jpg", b"the sketch\n", kind="photo"),)
         await phone.door.hear("Build this", cause="u:1", files=files)
         (card,) = [card for card in phone.door.cards() if isinstance(card, WhereCard)]
+        assert "With it: sketch.jpg" in words(card)
         await phone.tap(card, "option-0")
         goal = phone.newest(projects[0])
         phone.will(goal)
