@@ -402,6 +402,8 @@ def _worker(card: WorkerCard, sheet: _Sheet, zone: tzinfo | None) -> None:
     sheet.fact(_dots(_capital(stage), attempt, one_line(card.where)))
     sheet.fact(one_line(doing, 160), "italic")
     _waits(card.waits, sheet, zone)
+    if card.uncopied:
+        sheet.line(f"⚠ Not copied into its tree: {one_line(card.uncopied, 200)}")
     if card.failure:
         sheet.line(one_line(card.failure, 400))
     _report(card.report, sheet)

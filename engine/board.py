@@ -561,6 +561,7 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         branch=piece.branch,
         attempt=piece.attempt,
         waits=_worker_waits(world, goal, piece, session),
+        uncopied=session.uncopied if session and piece.stage in plan_rule.OPEN else "",
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,
         queued=_owner_lines(session),

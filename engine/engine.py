@@ -28,6 +28,7 @@ from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Link, Local, Machine, NodeRefused
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
+from engine.ahead import Ahead
 from engine.alive import Alive
 from engine.api import Server
 from engine.calls import Desk
@@ -105,6 +106,7 @@ class Engine:
         self.retention: Retention
         self.alive: Alive
         self.loads: Loads
+        self.ahead: Ahead
         self._at_start: list[Session] = []  # whose turn was under way
 
     @asynccontextmanager
@@ -154,6 +156,7 @@ class Engine:
             self.retention = Retention(
                 ledger, machines, self.loop.world, self._clock, Attached(self.home.attached)
             )
+            self.ahead = Ahead(self.loop, machines, self.runs.bring)
             self.loads = Loads(self.loop, machines, self._clock, self._born)
             await self.loop.open()
             self._reach()
@@ -197,6 +200,7 @@ class Engine:
                     ),
                     group.create_task(self._attend(), name="machines"),
                     group.create_task(self.loads.run(), name="loads"),
+                    group.create_task(self.ahead.run(), name="trees made ahead"),
                 ]
                 try:
                     await self.server.listening.wait()

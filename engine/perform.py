@@ -224,6 +224,7 @@ class Performer:
             asks=tuple(asks),
             settings_from=found.path,
             check_by_owner=by_owner,
+            copy=found.copy,
             note=found.note,
         )
         return [(f"goal/{effect.goal}", read)]

@@ -146,6 +146,7 @@ class WorkerCard(Card, frozen=True, kw_only=True):
     steered: int = 0
     failure: str = ""  # what went wrong, with Retry and Stop as the way out
     report: str = ""
+    uncopied: str = ""  # what its tree lacks of what the settings have copied, and why
 
 
 class PermissionCard(Card, frozen=True, kw_only=True):

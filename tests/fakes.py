@@ -59,6 +59,7 @@ class FakeMachine:
         self._changed: list[asyncio.Event] = []
         self._ops: dict[str, Callable[..., Fields]] = {
             "copy.update": lambda **_: {},
+            "tree.ready": lambda **_: {"free": 0, "made": False},
             "tree.make": self._make,
             "tree.move": self._move,
             "tree.keep": self._keep,

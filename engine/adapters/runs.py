@@ -168,10 +168,10 @@ class Runs:
         """Ready the tree and start one turn; what is in the way for good comes back as a refusal."""
         stream = f"session/{effect.session}"
         effect = replace(effect, account=self._account(effect.account))
-        note = ""
+        note = uncopied = ""
         try:
             if not await self._is_started(effect.machine, effect.run):
-                note = await self._start(effect)
+                note, uncopied = await self._start(effect)
         except Refused as no:
             return [(stream, RunRefused(run=effect.run, why=no.sentence))]
         self.following.follow(
@@ -183,7 +183,7 @@ class Runs:
                 agent=effect.account.agent,
             )
         )
-        return [(stream, RunStarted(run=effect.run, note=note))]
+        return [(stream, RunStarted(run=effect.run, note=note, uncopied=uncopied))]
 
     def _account(self, known: Account) -> Account:
         """The account as it is now: what kept a session from starting may have been mended since."""
@@ -196,11 +196,12 @@ class Runs:
         found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]
         return any(state["alive"] or state["exit"] is not None for state in found)
 
-    async def _start(self, effect: StartRun) -> str:
-        """Start one turn, and return what the owner should hear of its tree."""
+    async def _start(self, effect: StartRun) -> tuple[str, str]:
+        """Start one turn; return what the owner should hear of its tree, and what that lacks."""
         machine = self._machine(effect.machine)
         about = await machine.hello()
         made = await self._tree(machine, effect)
+        uncopied = await self._fill(machine, effect) if not effect.resume else ""
         if effect.setup and not effect.resume:
             await self._set_up(machine, effect, made)
         tree = str(made["tree"])
@@ -267,7 +268,7 @@ class Runs:
             },
             secrets=secrets,
         )
-        return str(made.get("note") or "")
+        return str(made.get("note") or ""), uncopied
 
     def _hub(self, project: str) -> Path:
         return self._home / "hub" / f"{project}.git"
@@ -279,7 +280,7 @@ class Runs:
         """
         (name, email), _ = await asyncio.gather(
             self._identity(effect.project),
-            self._bring(machine, effect.project, effect.commit, effect.goal),
+            self.bring(machine, effect.project, effect.commit, effect.goal),
         )
         made = await machine.call(
             "tree.make",
@@ -299,6 +300,26 @@ class Runs:
             )
         return made
 
+    async def _fill(self, machine: Machine, effect: StartRun) -> str:
+        """Copy into a fresh tree what git does not keep; return what could not be copied."""
+        if not effect.copy:
+            return ""
+        known = self._state(f"project/{effect.project}")
+        source = known.source if isinstance(known, Project) and effect.machine == HERE else ""
+        if not source.startswith("/"):  # an address: then from a tree that was set up
+            source = ""
+        try:
+            filled = await machine.call(
+                "tree.fill",
+                project=effect.project,
+                session=effect.session,
+                paths=list(effect.copy),
+                source=source,
+            )
+        except NodeRefused as no:
+            return no.sentence
+        return str(filled["note"])
+
     async def _set_up(self, machine: Machine, effect: StartRun, made: Mapping[str, Any]) -> None:
         """Run the project's setup in a fresh tree, before its agent sees it."""
         for start in range(1, SETUP_STARTS + 1):
@@ -312,6 +333,8 @@ class Runs:
             why = verdict.failure or verdict.summary
             report = verdict.report[-1500:]
             raise Refused(f"The project's setup failed in its tree: {why}\n{report}".strip())
+        if effect.copy:
+            await machine.call("tree.set_up", project=effect.project, session=effect.session)
 
     @asynccontextmanager
     async def _ended_with(self, session: str, machine: Machine, run: str) -> AsyncIterator[None]:
@@ -504,7 +527,7 @@ class Runs:
         self.following.follow(followed)
         return []
 
-    async def _bring(self, machine: Machine, project: str, commit: str, goal: str) -> None:
+    async def bring(self, machine: Machine, project: str, commit: str, goal: str) -> None:
         """Have the machine's copy hold a commit, what it must be joined with, and the base."""
         known, begun = self._state(f"project/{project}"), self._state(f"goal/{goal}")
         also = [begun.moved_base] if isinstance(begun, Goal) and begun.moved_base else []
@@ -519,7 +542,7 @@ class Runs:
     async def _start_check(self, machine: Machine, effect: Check) -> None:
         """Ready the tree, borrowed or fresh, and start the command in it."""
         goal = effect.teller.partition("/")[2]  # landings, ships and goals bear its id
-        await self._bring(machine, effect.project, effect.commit, goal)
+        await self.bring(machine, effect.project, effect.commit, goal)
         if effect.session:
             made = await machine.call(
                 "tree.check_out",

@@ -3,6 +3,7 @@
     [worktree]                      .quarterdeck/settings.toml, or .magnum/settings.toml
     setup = "npm ci"                the first of the two that is there counts
     check = "make test"
+    copy = ["node_modules", ".venv"]   what git does not keep and a new tree gets a copy of
 
     [preview]
     command = "npm run dev"
@@ -15,6 +16,7 @@ Nothing here is run before the owner allowed it word for word. Neighbour: engine
 
 from __future__ import annotations
 
+import posixpath
 import tomllib
 from typing import Final, Protocol
 
@@ -24,6 +26,7 @@ from engine.rules.words import Command
 
 PATHS: Final = (".quarterdeck/settings.toml", ".magnum/settings.toml")
 MAX_BYTES = 256 * 1024
+MAX_COPIED = 20
 
 
 class Reads(Protocol):
@@ -47,6 +50,7 @@ class Settings(Struct, frozen=True):
     commands: tuple[Command, ...] = ()  # setup before check
     preview: Preview | None = None
     note: str = ""  # to be said to the owner
+    copy: tuple[str, ...] = ()  # paths below the tree
 
 
 async def read(hub: Reads, project: str, commit: str) -> Settings:
@@ -62,10 +66,10 @@ async def read(hub: Reads, project: str, commit: str) -> Settings:
     notes = [f"{path} counts; {found[1][0]} is there too and is not read."] if found[1:] else []
     try:
         table = tomllib.loads(_text(body))
-        commands, preview = _commands(table), _preview(table)
+        commands, preview, copy = _commands(table), _preview(table), _copy(table)
     except ValueError as error:
         return Settings(path, note=" ".join([*notes, f"{path} is not used: {error}"]))
-    return Settings(path, commands, preview, " ".join(notes))
+    return Settings(path, commands, preview, " ".join(notes), copy)
 
 
 def _text(body: bytes) -> str:
@@ -78,6 +82,26 @@ def _commands(table: dict[str, object]) -> tuple[Command, ...]:
     worktree = _section(table, "worktree")
     named = ((kind, _string(worktree, "worktree", kind)) for kind in ("setup", "check"))
     return tuple(Command(kind, text) for kind, text in named if text)
+
+
+def _copy(table: dict[str, object]) -> tuple[str, ...]:
+    listed = _section(table, "worktree").get("copy", [])
+    if not isinstance(listed, list) or not all(isinstance(path, str) for path in listed):
+        raise ValueError(
+            'copy in [worktree] is no list of paths in quotes: copy = ["node_modules"]'
+        )
+    if len(listed) > MAX_COPIED:
+        raise ValueError(f"copy in [worktree] has more than {MAX_COPIED} paths")
+    return tuple(dict.fromkeys(_below(path) for path in listed))
+
+
+def _below(path: str) -> str:
+    """Return a path below the tree; whatever else it might be is refused."""
+    plain = posixpath.normpath(path.strip())
+    within = path.strip() and plain not in (".", "..") and not plain.startswith(("/", "../"))
+    if not within or plain.partition("/")[0] == ".git" or not plain.isprintable():
+        raise ValueError(f"copy in [worktree] names {path!r}, which is no path inside the project")
+    return plain
 
 
 def _preview(table: dict[str, object]) -> Preview | None:

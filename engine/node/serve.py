@@ -28,7 +28,7 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, NoReturn, TypeVar, Union
 
-from engine.node import fence, files, load, login, retain, runs, supply, title, trees, zygote
+from engine.node import ahead, fence, files, load, login, retain, runs, supply, title, trees, zygote
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -372,8 +372,9 @@ async def _serve(home: str) -> NoReturn:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
         node = Node(home, Channel(reader, writer))
-        for name, do in {**trees.OPS, **login.OPS, **retain.OPS, **supply.OPS, **files.OPS}.items():
-            node.add(name, do)
+        for module in (trees, ahead, login, retain, supply, files):
+            for name, do in module.OPS.items():
+                node.add(name, do)
         await node.serve()
     except Garbled as error:
         print(f"quarterdeck-node: {error}", file=sys.stderr)

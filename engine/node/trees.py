@@ -187,7 +187,7 @@ def _probe(fields: Fields) -> fence.Probe:
     return fence.Probe(**{**fields, "version": tuple(fields["version"])})
 
 
-def _view(home: str, project: str, tree: str, read_only: bool = False) -> fence.View:
+def view_of(home: str, project: str, tree: str, read_only: bool = False) -> fence.View:
     """Return what git may see in a tree: the tree, and what it borrows from."""
     return fence.View(
         home=home,
@@ -250,7 +250,7 @@ def make(home: str, args: Fields) -> Fields:
     tree, note = _tree(home, project, session), ""
     with copies.alone(tree):
         if os.path.isdir(tree):
-            said = fenced_git(_view(home, project, tree), "whole; back")
+            said = fenced_git(view_of(home, project, tree), "whole; back")
             if said.code == 0:
                 if said.out:
                     _fill(home, project, tree)
@@ -258,7 +258,7 @@ def make(home: str, args: Fields) -> Fields:
             if said.code != _DAMAGED:
                 raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
             note = _set_aside(tree, said)
-        _lay(home, project, tree, branch, commit, who)
+        lay(home, project, tree, branch, commit, who)
     return {**_made(home, project, tree, made=True), "note": note}
 
 
@@ -268,11 +268,11 @@ def make_fresh(home: str, args: Fields) -> Fields:
     tree = _tree(home, project, name)
     with copies.alone(tree):
         _discard(tree)
-        _lay(home, project, tree, "", copies.commit_id(args.get("commit")), _NOBODY, pooled=False)
+        lay(home, project, tree, "", copies.commit_id(args.get("commit")), NOBODY, pooled=False)
     return _made(home, project, tree, made=True)
 
 
-_NOBODY = ("Quarterdeck", "quarterdeck@localhost")
+NOBODY = ("Quarterdeck", "quarterdeck@localhost")
 
 
 def _made(home: str, project: str, tree: str, made: bool) -> Fields:
@@ -280,7 +280,7 @@ def _made(home: str, project: str, tree: str, made: bool) -> Fields:
     return {"tree": tree, "read": list(_borrowed(home, project)), "made": made}
 
 
-def _lay(
+def lay(
     home: str,
     project: str,
     tree: str,
@@ -302,11 +302,11 @@ def _lay(
     objects = os.path.realpath(os.path.join(copy, "objects"))
     script = (branch, commit, objects, *who, kind, EXCLUDED)
     try:
-        said = fenced_git(_view(home, project, rough), _LAY, script)
+        said = fenced_git(view_of(home, project, rough), _LAY, script)
         if said.code and reused:  # whatever the last agent left there, it can be had without
             _discard(rough)
             os.makedirs(rough, mode=0o700)
-            said = fenced_git(_view(home, project, rough), _LAY, script)
+            said = fenced_git(view_of(home, project, rough), _LAY, script)
         if said.code:
             raise copies.Failed(f"the tree could not be made: {copies.why(said.words)}")
         if said.out:
@@ -321,13 +321,13 @@ def _from_pool(rough: str) -> bool:
     """Take a free tree and put it at `rough`."""
     folder = os.path.dirname(rough)
     with copies.alone(folder):
-        for name in _pooled(folder):
+        for name in free_trees(folder):
             os.rename(os.path.join(folder, name), rough)
             return True
     return False
 
 
-def _pooled(folder: str) -> list[str]:
+def free_trees(folder: str) -> list[str]:
     names = os.listdir(folder) if os.path.isdir(folder) else []
     return sorted(name for name in names if name.startswith("pool-"))
 
@@ -377,7 +377,7 @@ git submodule --quiet update --init --force -- "$3"
 def _fill(home: str, project: str, tree: str) -> None:
     """Fill the submodules from their stores; one that has none is an error that names it."""
     modules = os.path.join(home, "copies", f"{project}.modules")
-    view, todo = _view(home, project, tree), ["."]
+    view, todo = view_of(home, project, tree), ["."]
     stores = _stores(modules)
     while todo:
         inside = todo.pop()
@@ -440,10 +440,10 @@ def collect(home: str, args: Fields) -> Fields:
     commits   0 as well when they change nothing: then there is nothing to land
     dirty     up to 20 paths that are changed or new and in no commit
     """
-    project, tree = _find(home, args)
+    project, tree = find(home, args)
     branch, base = _branch(args.get("branch")), copies.commit_id(args.get("base"))
     with copies.alone(tree):
-        said = fenced_git(_view(home, project, tree), _COLLECT, (branch, base))
+        said = fenced_git(view_of(home, project, tree), _COLLECT, (branch, base))
     if said.code:
         return _collected(failure=f"its tree cannot be read: {copies.why(said.words)}")
     head, on, count, same, busy, *status = said.out.split(b"\0")
@@ -502,10 +502,10 @@ def check_out(home: str, args: Fields) -> Fields:
 
     What a check that was cut off left there is thrown away: the work is in its branch.
     """
-    project, tree = _find(home, args)
+    project, tree = find(home, args)
     commit = copies.commit_id(args.get("commit"))
     with copies.alone(tree):
-        said = fenced_git(_view(home, project, tree), _CHECK_OUT, (commit,))
+        said = fenced_git(view_of(home, project, tree), _CHECK_OUT, (commit,))
         if said.code == 3:
             raise copies.refusal(f"Its tree is not clean, {copies.why(said.words)}")
         if said.code:
@@ -519,9 +519,9 @@ def check_out(home: str, args: Fields) -> Fields:
 
 def check_back(home: str, args: Fields) -> Fields:
     """Put the session's tree back to where it was before `check_out`; nothing if it is there."""
-    project, tree = _find(home, args)
+    project, tree = find(home, args)
     with copies.alone(tree):
-        said = fenced_git(_view(home, project, tree), "back")
+        said = fenced_git(view_of(home, project, tree), "back")
         if said.code:
             raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
         if said.out:
@@ -568,7 +568,7 @@ def keep(home: str, args: Fields) -> Fields:
     with copies.alone(tree):
         if not os.path.isdir(tree):
             return {"rescue": "", "commit": "", "note": ""}
-        said = fenced_git(_view(home, project, tree), _SAVE, (f"{RESCUE}{session}", "clean too"))
+        said = fenced_git(view_of(home, project, tree), _SAVE, (f"{RESCUE}{session}", "clean too"))
         if said.code == _DAMAGED:
             return {"rescue": "", "commit": "", "note": _set_aside(tree, said)}
         branch, commit = _rescue(home, project, session, tree, said)
@@ -607,7 +607,7 @@ def _free(tree: str) -> None:
     """Put a tree into the pool, or away if that is full."""
     folder = os.path.dirname(tree)
     with copies.alone(folder):
-        if len(_pooled(folder)) < POOLED:
+        if len(free_trees(folder)) < POOLED:
             os.rename(tree, os.path.join(folder, f"pool-{uuid.uuid4().hex[:12]}"))
             return
     _discard(tree)
@@ -615,13 +615,13 @@ def _free(tree: str) -> None:
 
 def move(home: str, args: Fields) -> Fields:
     """Put a lead's tree at `commit`, detached; what it had changed goes to a branch there first."""
-    project, tree = _find(home, args)
+    project, tree = find(home, args)
     commit = copies.commit_id(args.get("commit"))
     rescue = f"{RESCUE}{os.path.basename(tree)}"
     with copies.alone(tree):
         if not copies.kept(copies.path(home, project), commit):
             raise copies.Failed(f"{commit[:12]} is not in this machine's copy of {project} yet")
-        view = _view(home, project, tree)
+        view = view_of(home, project, tree)
         saved = _in(view, _SAVE, rescue, "").partition(b"\0")[2]
         if _in(view, _MOVE, commit):
             _fill(home, project, tree)
@@ -657,12 +657,12 @@ def upload_pack(argv: Sequence[str]) -> int:
     given = words.parse_args(argv)
     if not os.path.isdir(os.path.expanduser("~")):  # whoever fetches gave us none
         os.environ["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
-    project, tree = _find(given.home, vars(given))
+    project, tree = find(given.home, vars(given))
     fence.harden()
     child = fence.launch(
         ["git", "upload-pack", "--strict", os.path.join(tree, ".git")],
         _environment(),
-        _view(given.home, project, tree, read_only=True),
+        view_of(given.home, project, tree, read_only=True),
         fence.probe(),
     )
     return child.wait().code or 0
@@ -740,7 +740,7 @@ def _tree(home: str, project: str, name: str) -> str:
     return os.path.join(home, "trees", project, name)
 
 
-def _find(home: str, args: Fields) -> tuple[str, str]:
+def find(home: str, args: Fields) -> tuple[str, str]:
     """Return the project and the path of a session's tree; the project need not be given."""
     session = copies.name(args, "session")
     folder = os.path.join(home, "trees")

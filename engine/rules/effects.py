@@ -168,6 +168,7 @@ class StartRun(Effect, frozen=True):
     agent_session: str
     resume: bool
     setup: str = ""
+    copy: tuple[str, ...] = ()  # paths a fresh tree gets a copy of, before its setup
     commands: tuple[str, ...] = ()  # the owner allowed them word for word: not asked for
     files: tuple[Attachment, ...] = ()  # all that the session was ever sent: its folder holds them
     sent: tuple[Attachment, ...] = ()  # those of this turn, which its prompt names

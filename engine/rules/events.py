@@ -185,6 +185,7 @@ class BaseRead(Event, frozen=True):
     asks: tuple[str, ...] = ()  # one id for each command, should the owner have to be asked
     settings_from: str = ""
     check_by_owner: bool = False  # the settings name none: it is the one the owner set
+    copy: tuple[str, ...] = ()  # paths a new tree gets a copy of
     note: str = ""  # something to say: both settings files exist, detached head, …
 
 
@@ -545,6 +546,7 @@ class SessionOpened(Event, frozen=True):
     number: int = 0
     title: str = ""
     setup: str = ""  # the allowed command that readies a fresh tree
+    copy: tuple[str, ...] = ()  # paths copied into it before
     commands: tuple[str, ...] = ()  # allowed word for word: the agent need not ask for them
     files: tuple[Attachment, ...] = ()
     machines: tuple[str, ...] = ()  # ticked; () = any
@@ -619,10 +621,11 @@ class Queued(Event, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """Fact; `note` is something the owner should hear of its tree."""
+    """Fact; `note` is something the owner should hear of its tree, `uncopied` what it lacks."""
 
     run: str
     note: str = ""
+    uncopied: str = ""
 
 
 class RunRefused(Event, frozen=True):

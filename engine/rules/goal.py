@@ -204,6 +204,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         commands=tuple(CommandState(command) for command in event.commands),
         settings_from=event.settings_from,
         check_by_owner=event.check_by_owner,
+        copy=event.copy,
         failure="",
     )
     wanted = tuple(

@@ -207,6 +207,7 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         machine=piece.machine if piece.machine in (now.machines or (piece.machine,)) else "",
         machines=now.machines,
         setup=now.command("setup"),
+        copy=now.copy,
         commands=(*(c.command.text for c in now.commands if c.allowed), *joins),
         files=now.files,
     )

@@ -160,7 +160,9 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case RunStarted() if now.stage is Stage.STARTING:
             watch = Watch(run=now.run, session=now.id, due_at=event.at + QUIET_S)
             noted = _warn(now, event.note) if event.note else ()
-            return replace(now, stage=Stage.RUNNING, started_at=event.at), (watch, *noted)
+            lacks = event.uncopied or now.uncopied
+            running = replace(now, stage=Stage.RUNNING, started_at=event.at, uncopied=lacks)
+            return running, (watch, *noted)
         case RunRefused(why=why, kind=kind) if now.stage is Stage.STARTING:
             return fail(now, why, kind)
         case GaveUp(effect="StartRun", about=run) if now.stage is Stage.STARTING and run == now.run:
@@ -232,6 +234,7 @@ def _open(now: Session, event: SessionOpened) -> Step:
         number=event.number,
         title=event.title,
         setup=event.setup,
+        copy=event.copy,
         commands=event.commands,
         wants=event.machine,
         ticked=event.machines,
@@ -300,6 +303,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         agent_session=now.agent_session,
         resume=now.resumable,
         setup=now.setup,
+        copy=now.copy,
         commands=now.commands,
         files=now.files,
         sent=attached.merged(*(line.files for line in now.queue)),

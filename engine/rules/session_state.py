@@ -89,6 +89,8 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     number: int = 0
     title: str = ""
     setup: str = ""
+    copy: tuple[str, ...] = ()  # paths its fresh tree gets a copy of
+    uncopied: str = ""  # what of them could not be copied, and why
     commands: tuple[str, ...] = ()
     wants: str = ""  # machine, "" = any
     ticked: tuple[str, ...] = ()  # machines it may go to, () = any

@@ -26,21 +26,22 @@ from tests.adapters import repositories
 
 # What an agent left in a tree is harmless because git runs there inside a fence: without bubblewrap
 # the machine says "unfenced", and there is nothing of this to try.
-pytestmark = pytest.mark.skipif(
+needs_a_fence = pytest.mark.skipif(
     shutil.which("bwrap") is None and not os.environ.get("CI"),
     reason="unfenced: bubblewrap is not installed here",
 )
+pytestmark = needs_a_fence
 
 ORDINARY = 64322  # a user id nobody has; it needs no name
 SOURCES = Path(__file__).parents[2]
 OPERATE = """
 import json, sys, threading
-from engine.node import link, trees
+from engine.node import ahead, link, trees
 
 def answer(line):
     asked = json.loads(line)
     try:
-        reply = {"ok": trees.OPS[asked["op"]](asked["home"], asked["args"])}
+        reply = {"ok": {**trees.OPS, **ahead.OPS}[asked["op"]](asked["home"], asked["args"])}
     except link.Refusal as error:
         reply = {"no": str(error)}
     except OSError as error:

@@ -120,6 +120,31 @@ async def test_a_used_up_plan_is_waited_out_a_minute_past_its_reset(tmp_path: Pa
             await deck.shown(lambda m: "I go on." in m.text)
 
 
+async def test_after_a_limit_the_owner_is_asked_first_if_they_want_that(tmp_path: Path) -> None:
+    """BR-112."""
+    resets_at = int(time.time()) + 3600
+    script = [
+        lead("I go on.", prompt="usage limit has reset"),
+        *goal_only(usage_limit(resets_at)),
+    ]
+    with ModelServer(script) as api:
+        async with Quarterdeck(tmp_path, api) as deck:
+            deck.phone.send("/settings limit ask")
+            await deck.shown(lambda m: "Kept: limit ask" in m.text)
+            deck.phone.send("/new shop Add a cart")
+            await deck.until(lambda: [s.stage for s in deck.sessions()] == [Stage.PARKED])
+            deck.pass_time(3600 + 65)
+            card = await deck.shown(lambda m: "A usage limit is over: go on?" in m.text)
+            assert (card.labels, card.silent) == (["Resume", "Leave it"], False)
+            asked = len(api.requests)
+            await deck.shown(lambda m: "and you are asked: Resume, or Leave it" in m.text)
+            await deck.press("Leave it")
+            await deck.shown(lambda m: "Left: Resume on its session's card goes on" in m.text)
+            assert len(api.requests) == asked
+            await deck.press("Resume", "Stopped")
+            await deck.shown(lambda m: "I go on." in m.text)
+
+
 async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path: Path) -> None:
     """BR-42, BR-49."""
     script = [
