@@ -2,6 +2,8 @@
 
 import sys
 
-# httpx loads a command line of its own (click, rich, pygments) where it finds one: a fifth of the
-# bot's start and of its libraries' memory, for what is never called. None reads as not installed.
-sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+# None reads as not installed. httpx loads a command line of its own (click, rich, pygments) where it
+# finds one, a fifth of the bot's start, for what is never called. httpcore looks for sniffio anew four
+# times a call, all over the path: what runs here is asyncio, which it takes to be so without.
+for unused in ("httpx._main", "sniffio"):
+    sys.modules.setdefault(unused, None)  # type: ignore[arg-type]
