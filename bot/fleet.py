@@ -76,6 +76,15 @@ class Machines:
                 name, address = _pair(line, text_fleet.MACHINE_USAGE)
                 await at.do("offer_machine", name=name, address=address)
                 return Then(page=offer_page(name))
+            case "runs" if not line:
+                return Then(prompt=text_fleet.RUNS)
+            case "runs":
+                view = await self._viewed(at)
+                if not line.strip().isdecimal():
+                    raise Refused(text_fleet.NO_NUMBER)
+                runs = int(line.strip()[:4])
+                await at.do("add_machine", name=view.name, address=view.address, max_runs=runs)
+                return Then(page=at.page)
             case "take":
                 name = (await _offer(at, page)).name
                 return Then(said=verdict(await at.do("take_machine", name=name)), page=f"m{page}")
@@ -83,20 +92,21 @@ class Machines:
                 name = (await _offer(at, page)).name
                 return Then(said=verdict(await at.do("leave_machine", name=name)))
             case "pause" | "resume":
-                name = await self._named(at)
+                name = (await self._viewed(at)).name
                 paused = verb == "pause"
                 said = verdict(await at.do("pause_machine", name=name, paused=paused))
                 return Then(said=said, page=at.page)
             case "gone":
-                name = await self._named(at)
+                name = (await self._viewed(at)).name
                 await at.do("remove_machine", name=name)
                 return Then(said=f"{name} is removed")
             case _:
                 return Then(page=verb)
 
-    async def _named(self, at: At) -> str:
+    async def _viewed(self, at: At) -> MachineView:
         views = await _read(at, "machines", MachineView)
-        return marked(at.page[1:], [view.name for view in views])
+        name = marked(at.page[1:], [view.name for view in views])
+        return next(view for view in views if view.name == name)
 
 
 async def _offer(at: At, page: str) -> OfferView:

@@ -10,6 +10,7 @@ from bot.panels import At, Then, mark, marked, verdict
 from bot.text import Words
 from engine.views import ProjectView
 
+NONE = ("none", "off", "-")
 WORDS = {"allow": True, "refuse": False, "forget": None}
 
 
@@ -37,14 +38,19 @@ class ProjectPanel:
         if verb == "back":
             return Then() if at.page else Then(panel="settings")
         what, _, which = verb.partition("-")
-        if what not in ("remove", "base", *WORDS):
+        if what not in ("remove", "base", "check", *WORDS):
             return Then()
+        if what == "check" and not line:
+            return Then(prompt=text_settings.CHECK)
         if what == "base" and not line:
             return Then(prompt=text_settings.BASE)
         view = await _read(at)
         if what == "remove":
-            await at.do("remove_project", name=view.name)
-            return Then(closed=text_settings.removed(view.name))
+            gone = verdict(await at.do("remove_project", name=view.name))
+            return Then(closed=text_settings.removed(view.name, gone))
+        if what == "check":
+            text = "" if line.strip().lower() in NONE else line
+            return Then(said=verdict(await at.do("set_check", name=view.name, text=text)))
         if what == "base":
             return Then(said=verdict(await at.do("change_base", name=view.name, base=line)))
         chosen = marked(which, map(text_settings.command_name, view.decided))

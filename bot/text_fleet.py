@@ -24,6 +24,8 @@ MACHINE = Question(
     "What is it called, and where is it? Reply to this message.", "build-box dev@build-box"
 )
 ACCOUNT = Question("What is it called, and for which agent? Reply to this message.", "main claude")
+RUNS = Question("How many agents at once, at most? Reply to this message.", "4")
+NO_NUMBER = "Send a number, as in 4."
 TOKEN = (
     "Paste the token of account {name} ({agent}) as a reply to this message. It is deleted from the "
     "chat and goes to the vault. For Claude: `claude setup-token` makes one, or use an API key."
@@ -71,8 +73,8 @@ def machine(view: MachineView) -> Words:
         sheet.line("Nothing new starts there; what runs goes on.")
     pause = Button("Resume", "resume") if view.paused else Button("Pause", "pause")
     buttons = [pause, Button("Check", "check")]
-    buttons += [Button("Remove", "remove", "danger")] if view.address else []
-    return Words(sheet.done(), (tuple(buttons), (BACK,)))
+    own = [Button("Runs…", "runs"), Button("Remove", "remove", "danger")] if view.address else []
+    return Words(sheet.done(), side_by_side([*buttons, *own, BACK], 3))
 
 
 def checked(name: str, about: Mapping[str, Any]) -> Words:

@@ -20,6 +20,10 @@ QUIET = Question("Quiet from when to when? Reply to this message.", "23-7, or 22
 ZONE = Question("Which time zone? Reply to this message.", "Europe/Berlin")
 HEARTBEAT = Question("Which URL takes a heartbeat? Reply to this message.", "https://…")
 MODEL = Question("Which model? Reply to this message.", "As the agent calls it: sonnet")
+CHECK = Question(
+    "Which command checks work, where its settings name none? Reply to this message; none for none.",
+    "make test",
+)
 BASE = Question("Which branch do new goals start from? Reply to this message.", "main")
 
 HOURS = ("22-7", "23-7", "0-8")
@@ -233,12 +237,20 @@ def project(view: ProjectView) -> Words:
     rows: list[tuple[Button, ...]] = []
     for number, command in enumerate(view.decided, 1):
         said = "allowed" if command.allowed else "not this"
+        if (command.kind, command.text) == ("check", view.check):
+            said = "set by you"
         sheet.line(f"{number}. {one_line(command.kind, 20)}, {said}:")
         sheet.add(visible(one_line(command.text, COMMAND_ROOM)), "pre").line()
         rows.append(_about(number, command))
     if not view.decided:
         sheet.line("No command was decided about yet.")
-    rows.append((Button("Base branch…", "base"), Button("Remove…", "remove")))
+    rows.append(
+        (
+            Button("Base branch…", "base"),
+            Button("Check…", "check"),
+            Button("Remove…", "remove"),
+        )
+    )
     return Words(sheet.done(), (*rows, (BACK,)))
 
 
@@ -262,5 +274,5 @@ def removing(view: ProjectView) -> Words:
     return Words(sheet.done(), ((Button("Remove", "remove-it", "danger"), BACK),))
 
 
-def removed(name: str) -> str:
-    return f"{one_line(name, 60)} is removed. Its repository was not touched."
+def removed(name: str, said: str) -> str:
+    return f"{one_line(name, 60)} is removed. {said}"

@@ -393,6 +393,18 @@ def machine_check(name: str, as_json: AsJson = False) -> None:
     _say_machine(about)
 
 
+@machine_app.command("pause")
+def machine_pause(name: str) -> None:
+    """Have a machine take no new runs; what runs there goes on."""
+    typer.echo(_with_engine("pause_machine", name=name, paused=True)["verdict"])
+
+
+@machine_app.command("resume")
+def machine_resume(name: str) -> None:
+    """Have a paused machine take runs again."""
+    typer.echo(_with_engine("pause_machine", name=name, paused=False)["verdict"])
+
+
 @machine_app.command("remove")
 def machine_remove(name: str) -> None:
     """Forget a machine; what lies there stays."""

@@ -410,6 +410,7 @@ class ProjectView(Struct, frozen=True):
     push: str
     commands: tuple[str, ...] = ()  # "check: make test (allowed)"
     decided: tuple[CommandView, ...] = ()
+    check: str = ""  # the owner's own, for where its settings name none
 
 
 class Document(Struct, frozen=True):

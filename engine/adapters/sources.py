@@ -32,7 +32,11 @@ _NOT_LET_IN = (
     "could not read from remote repository",
     "repository not found",
     "access denied",
-    "no matching host key",
+    "authentication failed",
+    "could not read username",
+    "could not read password",
+    "terminal prompts disabled",
+    "error: 403",
 )
 _NO_USE_ASKING_AGAIN = (
     "authentication failed",

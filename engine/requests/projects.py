@@ -13,6 +13,7 @@ from engine.adapters import sources
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules.events import ProjectAdded, ProjectCheck, ProjectRemoved, ProjectWanted
+from engine.rules.words import Command
 from engine.views import CommandView, ProjectView
 
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -30,13 +31,18 @@ class Projects(Inside):
                 push=board_places.pushes_to(project),
                 commands=(
                     *((f"check: {project.check} (set by you)",) if project.check else ()),
-                    *(f"{c.kind}: {c.text} (allowed)" for c in project.allowed),
+                    *(
+                        f"{c.kind}: {c.text} (allowed)"
+                        for c in project.allowed
+                        if c != Command("check", project.check)
+                    ),
                     *(f"{c.kind}: {c.text} (not this)" for c in project.refused),
                 ),
                 decided=(
                     *(CommandView(c.kind, c.text, True) for c in project.allowed),
                     *(CommandView(c.kind, c.text, False) for c in project.refused),
                 ),
+                check=project.check,
             )
             for project in sorted(self._projects().values(), key=lambda found: found.name)
         )

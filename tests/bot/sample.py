@@ -2,17 +2,20 @@
 
 import sys
 
-from bot import text, text_plan, text_settings
+from bot import text, text_fleet, text_plan, text_settings
 from bot.text import Words
 from engine.rules.words import PlanEstimate, Question
 from engine.views import (
+    AccountView,
     AnyCard,
     ApproachCard,
     Board,
     CommandCard,
     FailureCard,
     LimitCard,
+    MachineView,
     Note,
+    OfferView,
     OwnerView,
     PermissionCard,
     PieceChoice,
@@ -328,6 +331,52 @@ ANSWERS: tuple[list[Words], ...] = (
             (1, text_plan.machine),
             (2, text_plan.order),
         )
+    ],
+    [
+        text_fleet.machines(
+            [
+                MachineView(
+                    name="here",
+                    state="up",
+                    up=True,
+                    runs=3,
+                    max_runs=10,
+                    fence="fenced: bubblewrap 0.8.0",
+                    fenced=True,
+                    agents=("claude",),
+                    logins=("claude: signed in by account main",),
+                ),
+                MachineView(
+                    name="build-box",
+                    address="dev@build-box",
+                    state="paused, down: build-box does not answer",
+                    paused=True,
+                    max_runs=4,
+                    fence="unfenced: bubblewrap is not installed",
+                ),
+            ],
+            [],
+        ),
+        text_fleet.offer(
+            OfferView(
+                name="build-box",
+                address="dev@build-box",
+                max_runs=4,
+                fingerprint="SHA256:2ol9wHpw90Ug0Q/vGv6VrWuDoZUBBdRLhOait+Nxczk",
+                expected="",
+                public="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILEUu quarterdeck",
+            )
+        ),
+        text_fleet.accounts(
+            [
+                AccountView(
+                    name="main", agent="claude", secrets=("ANTHROPIC_API_KEY",), first=True
+                ),
+                AccountView(name="spare", agent="claude", until=AT, why="its plan's usage limit"),
+                AccountView(name="old", agent="claude", why="not signed in", signed_out=True),
+            ],
+            None,
+        ),
     ],
     text.catch_up((Row("g-3", "r-2", "Add CSV export", "a review"),)),
     [text.said(text.HELP)],

@@ -56,6 +56,9 @@ def test_a_machine_is_added_once_its_key_was_accepted(
     assert checked.out.startswith("build-box answers.\nSystem   Linux")
     again = run("machine", "add", "build-box", there.text, "--max-runs", "3")
     assert again.out == "Added build-box: 3 agents at once, at most.\n"
+    assert run("machine", "pause", "build-box").out == "Paused: nothing new starts there\n"
+    assert "paused, " in json.loads(run("machine", "list", "--json").out)[1]["state"]
+    assert run("machine", "resume", "build-box").out == "Takes runs again\n"
     removed = run("machine", "remove", "build-box")
     assert removed.out.startswith("Removed build-box. What lies there stays")
     assert home.known_hosts.read_text() == ""

@@ -1,0 +1,86 @@
+"""Repositories added from the phone, by path and by address: what is asked, and every no with a way on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from engine.rules.project import Project
+from tests.engine.chat import Chat, chatting
+from tests.fakes import git
+
+
+def project(chat: Chat) -> Project:
+    found = chat.engine.loop.state("project/shop")
+    assert isinstance(found, Project)
+    return found
+
+
+@asynccontextmanager
+async def locked() -> AsyncIterator[str]:
+    """A web server that lets nobody in; yields its address."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b'HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm="x"\r\nContent-Length: 0\r\n'
+            b"Connection: close\r\n\r\n"
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_a_folder_is_added_once_its_branch_and_check_were_said(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        failed = await chat.sent(f"/projects add shop {shop}", "could not be read", label="Retry")
+        assert f"There is nothing at {shop}" in failed.text
+
+        shop.mkdir()
+        git(shop, "init", "-q", "-b", "main")
+        (shop / "go.mod").write_text("module shop\n")
+        git(shop, "add", "-A")
+        git(shop, "commit", "-q", "-m", "Open")
+        git(shop, "checkout", "-q", "-b", "work")
+        bases = await chat.tapped(failed, "Retry", "Which branch", label="work")
+        assert bases.labels == ["work", "main", "Cancel"]
+        check = await chat.tapped(bases, "main", "go test ./...", label="Another…")
+        assert "Its checkout is on work; agents start from main." in check.text
+        assert "project shop: how it is checked" in (await chat.sent("/asks", "decision")).text
+        prompt = await chat.tapped(check, "Another…", "Which command checks it?")
+        chat.phone.reply(prompt, "go vet ./...")
+        await chat.until("A project was added", "Check: go vet ./... (set by you)")
+        assert (project(chat).base, project(chat).check) == ("main", "go vet ./...")
+
+        await chat.sent("/projects", "check: go vet ./... (set by you)")
+        panel = await chat.sent("/settings shop", "check, set by you", label="Check…")
+        prompt = await chat.tapped(panel, "Check…", "none for none")
+        chat.phone.reply(prompt, "make check")
+        await chat.until("2. check, set by you", "make check")
+        await chat.sent("/projects check shop true", "are checked by it")
+        assert project(chat).check == "true"
+        await chat.sent("/projects check shop", "no check of yours any more")
+        assert project(chat).check == ""
+
+
+async def test_a_web_address_that_asks_for_a_login_is_answered_with_its_ssh_address(
+    tmp_path: Path,
+) -> None:
+    async with asyncio.timeout(60), locked() as address, chatting(tmp_path) as chat:
+        failed = await chat.sent(
+            f"/projects add shop {address}/me/shop.git", "asks for a login", label="Retry"
+        )
+        assert "git@127.0.0.1:me/shop.git" in failed.text
+        await chat.tapped(failed, "Cancel", "Left: nothing was added")
+
+
+async def test_an_address_with_a_password_is_not_kept(tmp_path: Path) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        await chat.sent("/projects add shop https://tok@forge.example/shop.git", "holds a password")
+        assert chat.engine.loop.state("project/shop") is None
