@@ -64,7 +64,7 @@ COMMAND_ROOM = 300
 def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
     """Return the owner's settings, and what of them can be changed."""
     sheet = Builder().line("Settings", "bold")
-    sheet.line(f"Quiet hours: {_hours(owner.quiet)}")
+    sheet.line(_hours(owner.quiet))
     sheet.line(f"Time zone: {one_line(owner.zone, 60) or 'that of the box'}")
     sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
     sheet.line(f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}")
@@ -75,12 +75,10 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Time zone", "zone"),
         Button("Heartbeat", "heartbeat"),
         Button("After a limit", "limit"),
-        Button("Mode", "mode"),
-        Button("Plans", "go"),
-        Button("Model", "model"),
     ]
+    begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))
     shops = [Button(f"{one_line(name, 40)} →", f"project-{mark(name)}") for name in projects]
-    return Words(sheet.done(), side_by_side(choices, 2) + side_by_side(shops, 2))
+    return Words(sheet.done(), (*side_by_side(choices, 2), begin, *side_by_side(shops, 2)))
 
 
 def _lead(sheet: Builder, mode: str, go: str, model: str) -> None:
@@ -91,13 +89,15 @@ def _lead(sheet: Builder, mode: str, go: str, model: str) -> None:
 
 def _hours(quiet: tuple[int, int] | None) -> str:
     if quiet is None:
-        return "none: what needs you sounds at any hour"
+        return "No quiet hours: what needs you sounds at any hour"
     start, end = (f"{at // 60:02d}:{at % 60:02d}" for at in quiet)
-    return f"{start}–{end}: everything comes silently, one message after says what waits"
+    return (
+        f"Quiet hours {start}–{end}: everything comes silently, one message after says what waits"
+    )
 
 
 def quiet(owner: OwnerView) -> Words:
-    sheet = Builder().line("Quiet hours", "bold").line(f"Now {_hours(owner.quiet)}.")
+    sheet = Builder().line("Quiet hours", "bold").line(_hours(owner.quiet))
     hours = [Button(hours.replace("-", "–"), f"at-{hours}") for hours in HOURS]
     return Words(sheet.done(), (tuple(hours), (TYPE, OFF), (BACK,)))
 
@@ -122,7 +122,8 @@ def zone(owner: OwnerView, here: str, now: float, *, first: bool = False) -> Wor
 
 
 def kept_zone(zone: str, now: float) -> str:
-    return f"It is {_local(zone, now)} for you. /settings changes it."
+    clock, _, _ = _local(zone, now).partition(" ")
+    return f"It is {clock} for you ({zone}). /settings changes it."
 
 
 def _local(name: str, now: float) -> str:
@@ -140,7 +141,7 @@ def mode(now: str, modes: Sequence[str], unfenced: Sequence[str] = ()) -> Words:
         if name in modes:
             sheet.add(name, "bold").line(f": {what}")
     if "auto" not in modes:
-        sheet.line("Nothing goes further without a fence: bubblewrap makes one.")
+        sheet.line("No machine fences, so no further: /status says why.")
     elif unfenced:
         sheet.line(f"Without a fence nothing goes past edit: {', '.join(unfenced)}.")
     chosen = [Button(_chosen(name, name == now), f"mode-{name}") for name in modes]

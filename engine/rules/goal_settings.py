@@ -41,7 +41,7 @@ def checked_mode(mode: str, places: tuple[str, ...], fenced: tuple[str, ...]) ->
         where = " and ".join(places) or "here"
         raise Refused(
             f"{where} {'are' if len(places) > 1 else 'is'} unfenced, so no agent goes past "
-            f"{UNFENCED[-1]} there. Install bubblewrap there, or use a machine that has it."
+            f"{UNFENCED[-1]} there. /status says why; a machine that fences takes it."
         )
     return mode
 

@@ -36,7 +36,9 @@ async def test_who_presses_the_link_commands_and_is_told_what_comes_next(stage: 
     stage.phone.tap(zone, "Type it…")
     prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
     stage.phone.reply(prompt, "Asia/Tokyo")
-    done = await stage.phone.wait_for(lambda m: m.id == zone.id and "Tokyo for you" in m.text)
+    done = await stage.phone.wait_for(
+        lambda m: m.id == zone.id and "for you (Asia/Tokyo)" in m.text
+    )
     assert done.labels == []
     assert stage.door.asked == [("change_setting", {"name": "zone", "value": "Asia/Tokyo"})]
     stage.phone.send("/status", as_user=STRANGER)

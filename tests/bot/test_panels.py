@@ -28,15 +28,19 @@ async def now_says(stage: Stage, panel: Message, words: str) -> Message:
     return await stage.phone.wait_for(lambda m: m.id == panel.id and words in m.text)
 
 
+async def now_offers(stage: Stage, panel: Message, label: str) -> Message:
+    return await stage.phone.wait_for(lambda m: m.id == panel.id and label in m.labels)
+
+
 async def test_a_tap_changes_the_panel_in_place_and_without_a_sound(stage: Stage) -> None:
     await stage.start_bot()
     panel = await opened(stage)
     assert panel.silent
     stage.phone.tap(panel, "Quiet hours")
-    page = await now_says(stage, panel, "Now none")
+    page = await now_offers(stage, panel, "23–7")
     tap = stage.phone.tap(page, "23–7")
     assert await stage.asked() == [("change_setting", {"name": "quiet", "value": "23-7"})]
-    back = await now_says(stage, panel, "Quiet hours: 23:00–07:00")
+    back = await now_says(stage, panel, "Quiet hours 23:00–07:00")
     assert tap.answer == "Kept: quiet 23-7."
     assert [m.id for m in stage.phone.messages() if m.from_bot] == [back.id]
 
@@ -72,11 +76,11 @@ async def test_what_is_refused_is_told_and_the_panel_shows_how_it_is(stage: Stag
     await stage.start_bot()
     panel = await opened(stage)
     stage.phone.tap(panel, "Quiet hours")
-    page = await now_says(stage, panel, "Now none")
+    page = await now_offers(stage, panel, "23–7")
     stage.door.refuses = "Not today."
     stage.door.owned = OwnerView(quiet=(60, 120))
     tap = stage.phone.tap(page, "23–7")
-    await now_says(stage, panel, "Now 01:00–02:00")
+    await now_says(stage, panel, "Quiet hours 01:00–02:00")
     assert (tap.answer, tap.alert) == ("Not today.", True)
 
 
@@ -84,14 +88,14 @@ async def test_a_tap_that_a_dead_bot_left_over_is_done_once(stage: Stage) -> Non
     await stage.start_bot()
     panel = await opened(stage)
     stage.phone.tap(panel, "Quiet hours")
-    page = await now_says(stage, panel, "Now none")
+    page = await now_offers(stage, panel, "23–7")
     stage.door.away = True
     stage.phone.tap(page, "23–7")
     await stage.phone.wait_for(lambda m: "kept" in m.text)
     await stage.kill_bot()
     stage.door.away = False
     await stage.start_bot()
-    await now_says(stage, panel, "Quiet hours: 23:00–07:00")
+    await now_says(stage, panel, "Quiet hours 23:00–07:00")
     assert stage.door.asked == [("change_setting", {"name": "quiet", "value": "23-7"})]
 
 

@@ -54,7 +54,7 @@ async def test_the_commands_that_show_something_show_it(stage: Stage) -> None:
     assert "1 decision waits on you" in await said_back(stage, "/asks")
     assert "shop" in await said_back(stage, "/projects")
     assert "Engine: well" in await said_back(stage, "/health")
-    assert "Quiet hours: none" in await said_back(stage, "/settings")
+    assert "No quiet hours" in await said_back(stage, "/settings")
     assert "/new" in await said_back(stage, "/help")
     assert "/new" in await said_back(stage, "/start")
     assert "does not exist yet" in await said_back(stage, "/budget 5")
