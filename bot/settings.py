@@ -33,6 +33,7 @@ class Settings:
     """All of them: which one is meant stands in the panel's id."""
 
     name = "settings"
+    opens_on = "settings"  # the button of a session's card, whose id is its goal's
 
     def __init__(
         self, *, wall: Callable[[], float] = time.time, here: Callable[[], str] = zones.here

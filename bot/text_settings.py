@@ -212,7 +212,7 @@ def machines(lead: LeadSettings) -> Words:
     sheet = Builder().line("Where may its next workers run?", "bold")
     for machine in lead.machines:
         sheet.line(f"{'✓' if machine.ticked else '–'} {_machine(machine)}")
-    sheet.line("Who has a tree somewhere stays there.")
+    sheet.line("Workers that have begun stay where they are.")
     ticks = [
         Button(_chosen(m.name, m.ticked), f"{'untick' if m.ticked else 'tick'}-{mark(m.name)}")
         for m in lead.machines
@@ -221,9 +221,8 @@ def machines(lead: LeadSettings) -> Words:
 
 
 def _machine(machine: Ticked) -> str:
-    facts = ["fenced" if machine.fenced else "unfenced: no mode past edit"]
-    facts += [] if machine.up else ["away"]
-    return " · ".join([one_line(machine.name, 40), *facts])
+    fence = "fenced" if machine.fenced else "unfenced: no mode past edit"
+    return f"{one_line(machine.name, 40)} · {fence if machine.up else 'away'}"
 
 
 # ---------------------------------------------------------------- a project's

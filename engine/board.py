@@ -400,6 +400,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         past = any(_is_past_limit(_state(world, f"session/{s}", Session)) for s in sessions)
         resting = ["resume", "stop"] if past else ["stop"]
         buttons += ["resume", "drop"] if goal.held else resting
+        buttons.append("settings")
     decided = ""
     if goal.stage is goal_rule.Stage.SHIPPED:
         decided = f"Shipped: {goal.where}"

@@ -95,7 +95,8 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
         case ProjectRemoved() if not now.known:
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRemoved():
-            return replace(now, removed=True, adding=None, check="", no_check=False), ()
+            forgotten = replace(now, allowed=(), refused=(), check="", no_check=False)
+            return replace(forgotten, removed=True, adding=None), ()
         case ProjectRebased() | CommandChanged() if not now.known:
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRebased(base=base):

@@ -111,7 +111,7 @@ async def test_what_is_set_for_new_goals_and_for_one_lead_holds(box: Box) -> Non
     box.phone.send("/new shop Tidy up")
     card = await box.phone.wait_for(lambda m: "shop" in m.text and "Stop" in m.labels, timeout=60)
     assert (box.goal().go, box.goal().mode) == ("auto", "ask")
-    box.phone.reply(card, "/settings")
+    box.phone.tap(card, "Settings")
     its = await box.phone.wait_for(lambda m: "This session" in m.text, timeout=30)
     await box.press(its, "Mode", "edit", "Model", "Type it…")
     prompt = await box.phone.wait_for(lambda m: m.asks_for_reply, timeout=30)
@@ -121,6 +121,11 @@ async def test_what_is_set_for_new_goals_and_for_one_lead_holds(box: Box) -> Non
     await box.says(its, "After a usage limit it asks you first")
     goal = box.goal()
     assert (goal.mode, goal.model, goal.after_limit) == ("edit", "sonnet", "ask")
+    box.phone.reply(card, "/settings")
+    again = await box.phone.wait_for(lambda m: "This session" in m.text and m.id > its.id, 30)
+    await box.engine.door.stop(goal.id, cause="stop it")
+    await box.press(again, "Mode", "ask")
+    assert box.goal().mode == "ask"
 
 
 async def test_a_no_to_a_command_is_taken_back_and_a_base_changed(box: Box) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.errors import Refused
 from engine.rules.effects import Tell
@@ -108,3 +109,14 @@ def test_new_goals_start_from_another_base() -> None:
     assert decide(known(), ProjectRebased(base="develop"))[0].base == "develop"
     with pytest.raises(Refused, match="no project web"):
         decide(begin("web"), ProjectRebased(base="develop"))
+
+
+def test_a_project_that_comes_back_asks_anew() -> None:
+    """Another repository may take the name: what was allowed in the one before is not."""
+    project, _ = decide(known(), wanted("g-1", "a-1"))
+    project, _ = decide(project, CommandDecided(command=CHECK, allowed=True))
+    project, _ = decide(project, ProjectRemoved())
+    project, _ = decide(project, replace(ADDED, source="/other"))
+    (asked,) = decide(project, wanted("g-2", "a-2"))[1]
+    assert isinstance(asked, Tell)
+    assert isinstance(asked.event, Asked)
