@@ -40,6 +40,7 @@ from bot.entities import TEXT_LIMIT, units
 from bot.file_back import Wish
 from bot.fleet import Accounts, Machines, offer_page
 from bot.inbox import Arrived, Reply, in_order
+from bot.kept import KeptRules
 from bot.logins import Logins
 from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
@@ -79,7 +80,7 @@ READS = ("diff", "peek")
 LATE = "late taps"
 OVER = ("shipped", "dropped")  # likewise
 FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
-PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel())
+PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel(), KeptRules())
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
 
@@ -540,6 +541,8 @@ class Requests:
         if not rest:
             about = f"settings-{heard.goal}" if heard.goal else "settings"
             return [await self._panels.open(about, heard.goal)]
+        if name.lower() in ("rules", "revoke"):
+            return await self._rules(heard, value.strip())
         names = {view.name.lower(): view.name for view in await self._known_projects()}
         if not value and name.lower() in names and name.lower() not in NAMES:
             return [await self._panels.open(panel_of(names[name.lower()]))]
@@ -547,7 +550,8 @@ class Requests:
             return [
                 self._said(
                     "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL or "
-                    "/settings limit ask (off switches each off), or /settings and a project's name.",
+                    "/settings limit ask (off switches each off), /settings rules, or /settings and a "
+                    "project's name.",
                     heard.message_id,
                 )
             ]
@@ -555,6 +559,17 @@ class Requests:
         result = await self._engine.call(
             "change_setting", cause=heard.cause, name=name.lower(), value=value, goal=goal
         )
+        return self._done(heard, result)
+
+    async def _rules(self, heard: Heard, number: str) -> list[Item]:
+        """List what Always keeps, or take one back by its number."""
+        number = number.lower().removeprefix("revoke").strip()
+        if not number:
+            return [await self._panels.open("rules")]
+        if not re.fullmatch(r"[0-9]{1,9}", number):
+            sentence = "Say /settings revoke and a rule's number; /settings rules lists them."
+            return [self._said(sentence, heard.message_id)]
+        result = await self._engine.call("revoke_rule", cause=heard.cause, number=int(number))
         return self._done(heard, result)
 
     async def _new(self, heard: Heard, rest: str) -> list[Item]:

@@ -37,6 +37,8 @@ class ProjectPanel:
             return Then(page=verb)
         if verb == "back":
             return Then() if at.page else Then(panel="settings")
+        if verb == "rules":
+            return Then(panel=f"rules-{at.about}")
         what, _, which = verb.partition("-")
         if what not in ("remove", "base", "check", *WORDS):
             return Then()

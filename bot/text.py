@@ -17,7 +17,7 @@ from datetime import datetime, tzinfo
 
 from msgspec import Struct
 
-from bot import text_estimate, text_live, text_places
+from bot import text_estimate, text_live, text_places, text_rules
 from bot.entities import (
     TEXT_LIMIT,
     Builder,
@@ -297,7 +297,7 @@ def _body(card: AnyCard, sheet: _Sheet, zone: tzinfo | None) -> None:
 
 def _settled(what: str, decided: str) -> str:
     """Return "Command allowed", as far as what was decided begins with such a word."""
-    verdict = decided.partition(" ")[0].lower()
+    verdict = decided.lower().removeprefix("always ").partition(" ")[0]
     return _capital(f"{what} {verdict}" if verdict in VERDICTS else f"about a {what}")
 
 
@@ -430,7 +430,9 @@ def _permission(card: PermissionCard, sheet: _Sheet) -> None:
     if why.lower() not in {"run a command", f"use {card.tool}".lower(), card.tool.lower()}:
         sheet.foreign("It says why:", Rich(why), "why.txt", 400)
     if card.asks:
+        sheet.fact(text_rules.offered(card))
         sheet.line("Allow runs it this once. Deny tells it no.")
+    sheet.fact(text_rules.kept(card))
 
 
 def _question(card: QuestionCard, sheet: _Sheet) -> None:
@@ -785,6 +787,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
+/settings rules  what Always allows: take it back
 /health  is all well?
 
 Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \

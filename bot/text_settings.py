@@ -75,6 +75,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Time zone", "zone"),
         Button("Heartbeat", "heartbeat"),
         Button("After a limit", "limit"),
+        Button("Rules kept by Always", "rules"),
     ]
     begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))
     shops = [Button(f"{one_line(name, 40)} →", f"project-{mark(name)}") for name in projects]
@@ -244,13 +245,8 @@ def project(view: ProjectView) -> Words:
         rows.append(_about(number, command))
     if not view.decided:
         sheet.line("No command was decided about yet.")
-    rows.append(
-        (
-            Button("Base branch…", "base"),
-            Button("Check…", "check"),
-            Button("Remove…", "remove"),
-        )
-    )
+    rows.append((Button("Base branch…", "base"), Button("Check…", "check")))
+    rows.append((Button("Rules", "rules"), Button("Remove…", "remove")))
     return Words(sheet.done(), (*rows, (BACK,)))
 
 

@@ -50,6 +50,7 @@ from engine.views import (
     PlanChoices,
     ProjectView,
     Row,
+    RuleView,
 )
 
 log = logging.getLogger(__name__)
@@ -197,6 +198,14 @@ class ChangeCommand(Arguments, frozen=True):
     allowed: bool | None
 
 
+class OfProject(Arguments, frozen=True):
+    project: str = ""  # "" = all
+
+
+class Numbered(Arguments, frozen=True):
+    number: int
+
+
 class AtAddress(Arguments, frozen=True):
     address: str
 
@@ -279,6 +288,8 @@ VERBS: Final[dict[str, Verb]] = {
     "want_project": Verb(AddProject, changes=True),
     "set_check": Verb(SetCheck, changes=True),
     "remove_project": Verb(Named, changes=True),
+    "rules": Verb(OfProject, tuple[RuleView, ...]),
+    "revoke_rule": Verb(Numbered, changes=True),
     "machines": Verb(Nothing, tuple[MachineView, ...]),
     "offer_machine": Verb(OfferMachine, changes=True, patience_s=60),
     "offers": Verb(Nothing, tuple[OfferView, ...]),

@@ -57,6 +57,7 @@ YOUR_LINE = "a line of yours"
 # Said as they are: "Interrupted: it waits for a line of yours".
 INTERRUPTED, STOPPED = "Interrupted", "Stopped"
 GOES_ON = "by you; nothing runs until /resume"
+YOUR_ANSWER = "your answer"
 UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
 
 World = Mapping[str, object]
@@ -249,7 +250,7 @@ def _fence(world: World, machine: str) -> tuple[bool, str]:
     return (known.fenced, known.fence) if known else (False, "")
 
 
-def _session_waits(session: Session | None) -> tuple[Wait, ...]:
+def _session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
     if session is None:
         return ()
     match session.stage:
@@ -264,7 +265,9 @@ def _session_waits(session: Session | None) -> tuple[Wait, ...]:
         case session_state.Stage.FAILED:
             return (Wait("you", session.why),)
         case session_state.Stage.IDLE if session.asks:
-            return (Wait("your answer", "it asked and ended its turn"),)
+            return (Wait(YOUR_ANSWER, "it asked and ended its turn"),)
+        case session_state.Stage.RUNNING if _holds_for_you(world, session):
+            return (Wait(YOUR_ANSWER, "it asked and goes on then"),)
         case session_state.Stage.IDLE if session.wakes and not session.queue:
             first = min(session.wakes, key=lambda wake: wake.due_at)
             return (Wait("a time of its own choice", first.why, first.due_at),)
@@ -288,9 +291,19 @@ def _is_past_limit(session: Session | None) -> bool:
     return session.why in (after_limit.TILL_MORNING, after_limit.WAITS_FOR_YOU)
 
 
+def _holds_for_you(world: World, session: Session) -> bool:
+    """Whether its run is held for a card of the owner's; what a kept rule answers shows none."""
+    held = (
+        _state(world, f"ask/{ask.ask}", Ask)
+        for ask in session.asks
+        if ask.request and not ask.parked
+    )
+    return any(ask is not None and ask.stage is ask_rule.Stage.OPEN for ask in held)
+
+
 def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ...]:
     """Why a goal does not go on by itself; a lead at rest with nothing under way waits for a line."""
-    waits = _session_waits(lead)
+    waits = _session_waits(world, lead)
     if waits or not goal.live:
         return waits
     if goal.held:
@@ -333,12 +346,14 @@ SHIP_DOING = {
 }
 
 
-def _session_doing(session: Session | None, doing: Doing) -> str:
+def _session_doing(world: World, session: Session | None, doing: Doing) -> str:
     if session is None:
         return ""
     match session.stage:
         case session_state.Stage.STARTING:
             return "starting"
+        case session_state.Stage.RUNNING if _holds_for_you(world, session):
+            return ""  # its last tool is the one that waits
         case session_state.Stage.RUNNING:
             return doing(session.run) or "working"
         case session_state.Stage.CLOSING:
@@ -415,7 +430,7 @@ def _session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         text=goal.text,
         files=len(goal.files),
         stage=_stage_word(world, goal),
-        doing=_session_doing(lead, doing) or _goal_doing(world, goal),
+        doing=_session_doing(world, lead, doing) or _goal_doing(world, goal),
         agent=goal.account.agent,
         model=(lead.model if lead else "") or goal.model,
         mode=goal.mode,
@@ -500,7 +515,7 @@ def _piece_doing(
     if piece.stage is plan_rule.Stage.COLLECTING:
         return "its work is being taken in"
     if piece.stage is not plan_rule.Stage.LANDING:
-        return _session_doing(session, doing)
+        return _session_doing(world, session, doing)
     landing = _state(world, f"landing/{goal.id}", Landing)
     entry = next((e for e in landing.entries if e.piece == piece.id), None) if landing else None
     return {
@@ -532,7 +547,7 @@ def _worker_waits(
         return (Wait("its next attempt", piece.why, piece.again_at),)
     if piece.stage is plan_rule.Stage.PAUSED and stage is session_state.Stage.IDLE:
         return (Wait(INTERRUPTED, "it waits for a line of yours, or Retry"),)
-    return _session_waits(session)
+    return _session_waits(world, session)
 
 
 def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerCard:
@@ -814,7 +829,10 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 why=ask.title,
                 machine=machine or "here",
                 fenced=fenced,
-                buttons=("allow", "deny") if is_open else (),
+                project=ask.keeper.removeprefix("project/"),
+                rule=ask.rule,
+                never=ask.never,
+                buttons=_permission_buttons(ask) if is_open else (),
             )
         case AskKind.QUESTION:
             question = ask.questions[len(ask.answers)] if is_open and ask.questions else None
@@ -867,6 +885,10 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 files=tuple(file.name for file in ask.files),
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
+
+
+def _permission_buttons(ask: Ask) -> tuple[str, ...]:
+    return ("allow", "deny") if ask.rule is None else ("allow", "always", "deny")
 
 
 # ---------------------------------------------------------------- the board
@@ -928,6 +950,8 @@ def _rows_of_session(
     title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
     title = f"{goal.title} · {title}"
     for wait in card.waits:
+        if wait.what == YOUR_ANSWER:
+            continue  # the card that asks has a row of its own
         said = (
             wait.what.lower() if wait.what in (INTERRUPTED, STOPPED) else f"waits for {wait.what}"
         )

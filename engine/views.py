@@ -3,7 +3,7 @@
 A card is one message kept current. `revision` is a short hash of what a decision on it would rest
 on: a tap carries it back, and a tap on another revision is refused with what changed. `asks` is true
 while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
-in snake case: start, discard, allow, deny, not_this, ship, correct, diff, drop, proceed, push,
+in snake case: start, discard, allow, always, deny, not_this, ship, correct, diff, drop, proceed, push,
 cancel, retry, another, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
 in NEEDS_TEXT are answered by a line. Built by engine/board.py from the streams' states.
 """
@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from engine.rules.words import AlwaysRule, Question
 from engine.rules.words import Attachment as Attachment
 from engine.rules.words import PlanEstimate as PlanEstimate
-from engine.rules.words import Question
 
 NEEDS_TEXT = frozenset({"correct", "answer", "another", "send_back"})
 
@@ -150,7 +150,7 @@ class WorkerCard(Card, frozen=True, kw_only=True):
 
 
 class PermissionCard(Card, frozen=True, kw_only=True):
-    """A command or tool an agent wants to use. Allow, Deny."""
+    """A command or tool an agent wants to use. Allow, Always where a rule could be kept, Deny."""
 
     who: str  # "The lead", "Worker 2 “Orders page”"
     tool: str
@@ -158,6 +158,9 @@ class PermissionCard(Card, frozen=True, kw_only=True):
     why: str = ""  # the agent's own description; foreign text
     machine: str = "here"
     fenced: bool = True
+    project: str = ""
+    rule: AlwaysRule | None = None  # what Always would keep
+    never: str = ""  # why it would keep none (rules/always.py, Never)
 
 
 class QuestionCard(Card, frozen=True, kw_only=True):
@@ -411,6 +414,17 @@ class ProjectView(Struct, frozen=True):
     commands: tuple[str, ...] = ()  # "check: make test (allowed)"
     decided: tuple[CommandView, ...] = ()
     check: str = ""  # the owner's own, for where its settings name none
+
+
+class RuleView(Struct, frozen=True):
+    """A rule kept by Always; `number` names it for good."""
+
+    number: int
+    project: str
+    rule: AlwaysRule
+    kept_at: float = 0.0
+    used: int = 0
+    used_at: float = 0.0
 
 
 class Document(Struct, frozen=True):

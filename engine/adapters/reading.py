@@ -203,6 +203,7 @@ class Turn:
             tool=asked.tool,
             input_json=asked.input_json,
             questions=asked.questions,
+            unfenced=not self._runs.is_fenced(self._followed.machine),
         )
 
     async def _call(self, said: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:

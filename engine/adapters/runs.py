@@ -191,6 +191,12 @@ class Runs:
         found = fleet.account(known.name) if isinstance(fleet, Fleet) else None
         return found if found is not None and found.agent == known.agent else known
 
+    def is_fenced(self, name: str) -> bool:
+        """Whether agents on a machine run in a fence, as its node said last."""
+        fleet = self._state("fleet")
+        known = fleet.machine(name) if isinstance(fleet, Fleet) else None
+        return known is not None and known.fenced
+
     async def _is_started(self, machine: str, run: str) -> bool:
         """Say whether an order to start a run comes again: its tree is in use, or is others' by now."""
         found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]

@@ -12,9 +12,15 @@ from engine import board, board_places
 from engine.adapters import sources
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules.events import ProjectAdded, ProjectCheck, ProjectRemoved, ProjectWanted
+from engine.rules.events import (
+    ProjectAdded,
+    ProjectCheck,
+    ProjectRemoved,
+    ProjectWanted,
+    RuleRevoked,
+)
 from engine.rules.words import Command
-from engine.views import CommandView, ProjectView
+from engine.views import CommandView, ProjectView, RuleView
 
 PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
@@ -46,6 +52,35 @@ class Projects(Inside):
             )
             for project in sorted(self._projects().values(), key=lambda found: found.name)
         )
+
+    async def rules(self, project: str = "") -> tuple[RuleView, ...]:
+        """What Always keeps, oldest first; of one project, or of all."""
+        if project and project not in self._projects():
+            raise Refused(f"There is no project {project}. /projects lists them.")
+        found = [
+            RuleView(
+                number=_number(one.ask),
+                project=of.name,
+                rule=one.rule,
+                kept_at=one.kept_at,
+                used=one.used,
+                used_at=one.used_at,
+            )
+            for of in self._projects().values()
+            if project in ("", of.name)
+            for one in of.rules.kept
+        ]
+        return tuple(sorted(found, key=lambda view: view.number))
+
+    async def revoke_rule(self, number: int, cause: str = "") -> dict[str, str]:
+        """Forget a rule by the number it is listed under: {"verdict": words}."""
+        for project in self._projects().values():
+            for one in project.rules.kept:
+                if _number(one.ask) == number:
+                    revoked = RuleRevoked(ask=one.ask)
+                    await self._loop.post(f"project/{project.name}", revoked, cause)
+                    return {"verdict": f"Revoked: it is asked for again in {project.name}."}
+        raise Refused(f"There is no rule {number} any more. /settings rules lists them.")
 
     async def add_project(
         self, name: str, source: str, base: str = "", cause: str = ""
@@ -102,3 +137,8 @@ def _may_be_called(name: str) -> None:
             f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
             "at most 40, a letter or digit first."
         )
+
+
+def _number(ask: str) -> int:
+    """The number a rule goes by: that of the ask it was kept of."""
+    return int(ask.rpartition("-")[2])

@@ -159,6 +159,10 @@ class Taps(Goals):
                 stream, stopped = self._stop_of(card)
                 await self._loop.post(stream, stopped, cause)
                 return "Stopped"
+            case PermissionCard() if verb == "always":
+                always = Answered(decision=Decision.ALLOW, always=True)
+                await self._loop.post(f"ask/{card.id}", always, cause)
+                return "Always allowed"
             case PermissionCard() | CommandCard() | ApproachCard() | LimitCard():
                 answered = Answered(decision=DECISIONS[verb], text=text, files=files)
                 await self._loop.post(f"ask/{card.id}", answered, cause)

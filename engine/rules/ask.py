@@ -25,8 +25,10 @@ from engine.rules.events import (
     AskSettled,
     AskWithdrawn,
     CommandDecided,
+    PermissionDecided,
+    RuleFits,
 )
-from engine.rules.words import AskKind, Attachment, Command, Decision, Question
+from engine.rules.words import AlwaysRule, AskKind, Attachment, Command, Decision, Question
 
 SAID = {
     Decision.ALLOW: "Allowed",
@@ -37,6 +39,7 @@ SAID = {
     Decision.WITHDRAWN: "No longer needed",
 }
 EDITED = "edited"  # the title of an ask about a goal that its owner edited
+BY_RULE = "your rule"
 OFFERED = {
     AskKind.PERMISSION: {Decision.ALLOW, Decision.DENY},
     AskKind.QUESTION: {Decision.ANSWER},
@@ -78,6 +81,10 @@ class Ask(Struct, frozen=True, tag=True, kw_only=True):
     decided_at: float = 0.0
     parked: bool = False
     files: tuple[Attachment, ...] = ()
+    keeper: str = ""
+    rule: AlwaysRule | None = None
+    never: str = ""
+    always: bool = False  # allowed, and each time from now on
 
 
 def begin(name: str) -> Ask:
@@ -93,6 +100,12 @@ def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[AnyEffect, ...]]:
             raise Refused(already(now))
         case Answered(decision=decision) if decision not in OFFERED[now.kind]:
             raise Refused("That is not one of the answers this card offers.")
+        case Answered(always=True) if now.rule is None or event.decision is not Decision.ALLOW:
+            raise Refused("Always is not offered for this one: Allow it each time.")
+        case Answered(always=True):
+            return _settle(replace(now, always=True), event.decision, "", event.by, event.at)
+        case RuleFits() if now.stage is Stage.OPEN and now.rule is not None:
+            return _settle(now, Decision.ALLOW, "", BY_RULE, event.at)
         case Answered() if now.kind is AskKind.QUESTION:
             return _answer_question(now, event)
         case Answered():
@@ -119,7 +132,8 @@ def already(now: Ask) -> str:
         return "That card is not open."
     if now.decision is Decision.WITHDRAWN:
         return f"No longer needed: {now.why}." if now.why else "No longer needed."
-    return f"Already {SAID[now.decision].lower()} by {_you(now.by)}."
+    said = "always allowed" if now.always else SAID[now.decision].lower()
+    return f"Already {said} by {_you(now.by)}."
 
 
 def _you(by: str) -> str:
@@ -141,6 +155,9 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
         command=event.command,
         options=event.options,
         files=event.files,
+        keeper=event.keeper,
+        rule=event.rule,
+        never=event.never,
         asked_at=event.at,
     )
     if not event.hold_s:
@@ -182,4 +199,12 @@ def _settle(
     settled = AskSettled(
         ask=now.id, decision=decision, text=text, by=by, answers=answers, files=now.files
     )
-    return done, (Tell(stream=now.teller, event=settled),)
+    answer = Tell(stream=now.teller, event=settled)
+    return done, (answer,) if now.rule is None else (answer, _for_the_keeper(done, now.rule))
+
+
+def _for_the_keeper(done: Ask, rule: AlwaysRule) -> Tell:
+    return Tell(
+        stream=done.keeper,
+        event=PermissionDecided(ask=done.id, rule=rule, always=done.always),
+    )

@@ -1,8 +1,10 @@
 """What a session's agent asks of its owner: put, parked, withdrawn, and answered.
 
 A request that holds a run is answered into that run; once it is parked, or nobody holds a run for it,
-the answer is the next turn's first line. Part of session.py's rule. Neighbours: ask.py is the card's
-own stream, engine/adapters/runs.py carries an answer to the agent.
+the answer is the next turn's first line. A permission goes by way of the project, whose kept rules may
+answer it at once; so does its withdrawal, that neither overtakes the other. Part of session.py's rule.
+Neighbours: project.py keeps the rules, always.py says which one a request would be answered by, ask.py
+is the card's own stream, engine/adapters/runs.py carries an answer to the agent.
 """
 
 from __future__ import annotations
@@ -12,9 +14,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from engine.rules import news
+from engine.rules import always, news
 from engine.rules.effects import AnswerRun, AnyEffect, ReplyDesk, Tell
-from engine.rules.events import Asked, AskRaised, AskSettled, AskWithdrawn, SessionEvent
+from engine.rules.events import (
+    Asked,
+    AskRaised,
+    AskSettled,
+    AskWithdrawn,
+    PermissionAsked,
+    PermissionGone,
+    SessionEvent,
+)
 from engine.rules.session_state import Line, OpenAsk, Session, Step, next_turn, with_files
 from engine.rules.words import AskKind, Decision
 
@@ -71,10 +81,27 @@ def put(now: Session, event: AskRaised) -> Step:
         questions=event.questions,
         hold_s=HOLD_S if event.request else 0.0,
     )
-    effects: list[AnyEffect] = [Tell(stream=f"ask/{event.ask}", event=asked)]
+    effects: list[AnyEffect] = [_put_to(now, event, asked)]
     if event.call:
         effects.append(ReplyDesk(call=event.call, text=news.ASKED_THE_OWNER))
     return replace(now, asks=(*now.asks, opened)), tuple(effects)
+
+
+def _put_to(now: Session, event: AskRaised, asked: Asked) -> Tell:
+    """Ask the owner; of a permission, the project first."""
+    if not _by_project(now, event.kind):
+        return Tell(stream=f"ask/{event.ask}", event=asked)
+    found = always.rule(event.tool, event.input_json, unfenced=event.unfenced)
+    asked = replace(asked, keeper=f"project/{now.project}")
+    if isinstance(found, always.Never):
+        asked = replace(asked, never=found.value)
+    else:
+        asked = replace(asked, rule=found)
+    return Tell(stream=asked.keeper, event=PermissionAsked(ask=event.ask, asked=asked))
+
+
+def _by_project(now: Session, kind: AskKind) -> bool:
+    return kind is AskKind.PERMISSION and bool(now.project)
 
 
 def settled(now: Session, event: AskSettled) -> Step:
@@ -136,8 +163,13 @@ def park(now: Session, ask_id: str) -> Step:
 def withdraw(now: Session, which: Callable[[OpenAsk], bool], why: str) -> Step:
     gone = [ask for ask in now.asks if which(ask)]
     kept = tuple(ask for ask in now.asks if ask not in gone)
-    told = tuple(Tell(stream=f"ask/{ask.ask}", event=AskWithdrawn(why=why)) for ask in gone)
-    return replace(now, asks=kept), told
+    return replace(now, asks=kept), tuple(_take_back(now, ask, why) for ask in gone)
+
+
+def _take_back(now: Session, ask: OpenAsk, why: str) -> Tell:
+    if _by_project(now, ask.kind):
+        return Tell(stream=f"project/{now.project}", event=PermissionGone(ask=ask.ask, why=why))
+    return Tell(stream=f"ask/{ask.ask}", event=AskWithdrawn(why=why))
 
 
 def held_by_run(ask: OpenAsk) -> bool:

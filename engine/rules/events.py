@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from engine.rules.words import (
     Account,
+    AlwaysRule,
     AskKind,
     Attachment,
     CheckVerdict,
@@ -142,6 +143,34 @@ class CommandDecided(Event, frozen=True):
 
     command: Command
     allowed: bool
+
+
+class PermissionAsked(Event, frozen=True):
+    """Fact from a session: its agent asks to use something; a kept rule answers, else the owner."""
+
+    ask: str
+    asked: Asked
+
+
+class PermissionGone(Event, frozen=True):
+    """Fact from a session: nobody needs that answer any more."""
+
+    ask: str
+    why: str
+
+
+class PermissionDecided(Event, frozen=True):
+    """Fact from the ask: decided; `always`: and its rule is kept from now on."""
+
+    ask: str
+    rule: AlwaysRule
+    always: bool = False
+
+
+class RuleRevoked(Event, frozen=True):
+    """Request: a kept rule answers no more; named by the ask that it was kept of."""
+
+    ask: str
 
 
 # ---------------------------------------------------------------- goal/<id>
@@ -659,6 +688,7 @@ class AskRaised(Event, frozen=True):
     input_json: str = ""
     questions: tuple[Question, ...] = ()
     call: str = ""
+    unfenced: bool = False  # where the agent runs
 
 
 class AskSettled(Event, frozen=True):
@@ -779,6 +809,9 @@ class Asked(Event, frozen=True):
     options: tuple[tuple[str, str], ...] = ()  # (label, value) of a "where" ask
     shown: str = ""  # hash of what the owner is shown
     files: tuple[Attachment, ...] = ()  # sent with the line a "where" ask is about
+    keeper: str = ""  # the stream that keeps a rule, `project/shop`
+    rule: AlwaysRule | None = None  # what Always would keep
+    never: str = ""  # why it would keep none
 
 
 class Answered(Event, frozen=True):
@@ -789,6 +822,7 @@ class Answered(Event, frozen=True):
     text: str = ""
     index: int = -1  # which question; -1 = the only one
     files: tuple[Attachment, ...] = ()
+    always: bool = False  # and each time from now on
 
 
 class AskWithdrawn(Event, frozen=True):
@@ -799,6 +833,10 @@ class AskWithdrawn(Event, frozen=True):
 
 class AskHeldOut(Event, frozen=True):
     """Fact: the time a run may be held for is over."""
+
+
+class RuleFits(Event, frozen=True):
+    """Fact from the project: a rule kept meanwhile answers this too."""
 
 
 # ---------------------------------------------------------------- fleet
@@ -987,6 +1025,10 @@ ProjectEvent: TypeAlias = (
     | ProjectRetried
     | ProjectLeft
     | ProjectCheck
+    | PermissionAsked
+    | PermissionGone
+    | PermissionDecided
+    | RuleRevoked
     | GaveUp
 )
 GoalEvent: TypeAlias = (
@@ -1068,7 +1110,7 @@ SessionEvent: TypeAlias = (
     | SessionResumed
     | GaveUp
 )
-AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | GaveUp
+AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | RuleFits | GaveUp
 FleetEvent: TypeAlias = (
     MachineSeen
     | MachineLost

@@ -1,8 +1,9 @@
 """A repository the owner gave us, and which of its commands may run.
 
 The owner is asked once for each exact command (check, setup); goals that need the same one wait for
-the same answer. Where the repository's settings name no check, the owner may (`check`). Pure.
-Neighbours: adding.py (on the way in), goal.py asks, ask.py tells.
+the same answer. Where the repository's settings name no check, the owner may (`check`). What its agents
+ask to use goes through here as well: a rule the owner kept by Always answers at once, and no card comes
+up (kept.py). Pure. Neighbours: adding.py (on the way in), goal.py and asking.py ask, ask.py tells.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import adding
+from engine.rules import adding, kept
 from engine.rules.adding import Adding
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
@@ -21,6 +22,9 @@ from engine.rules.events import (
     CommandSettled,
     CommandWanted,
     GaveUp,
+    PermissionAsked,
+    PermissionDecided,
+    PermissionGone,
     ProjectAdded,
     ProjectBarred,
     ProjectBases,
@@ -33,7 +37,9 @@ from engine.rules.events import (
     ProjectRetried,
     ProjectTaken,
     ProjectWanted,
+    RuleRevoked,
 )
+from engine.rules.kept import Rules
 from engine.rules.words import AskKind, Command
 
 
@@ -52,6 +58,7 @@ class Project(Struct, frozen=True, tag=True, kw_only=True):
     adding: Adding | None = None
     check: str = ""  # the owner's own, for where the settings name none
     no_check: bool = False  # the owner wants none: not asked for again
+    rules: Rules = Rules()
 
     @property
     def known(self) -> bool:
@@ -96,7 +103,9 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRemoved():
             forgotten = replace(now, allowed=(), refused=(), check="", no_check=False)
-            return replace(forgotten, removed=True, adding=None), ()
+            return replace(
+                forgotten, removed=True, adding=None, rules=kept.forgotten(now.rules)
+            ), ()
         case ProjectRebased() | CommandChanged() if not now.known:
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRebased(base=base):
@@ -111,6 +120,9 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
             return _ask(now, event)
         case CommandDecided(command=command, allowed=allowed):
             return _decided(now, command, allowed=allowed)
+        case PermissionAsked() | PermissionGone() | PermissionDecided() | RuleRevoked():
+            rules, told = kept.decide(now.rules, event)
+            return replace(now, rules=rules), told
         case _:
             return now, ()
 

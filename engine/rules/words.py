@@ -37,6 +37,24 @@ class Decision(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+class AlwaysKind(StrEnum):
+    COMMAND = "command"
+    SITE = "site"
+    TOOL = "tool"
+
+
+class AlwaysRule(Struct, frozen=True):
+    """What the owner allows for good in one project: a command, a host, a tool, by its exact name."""
+
+    kind: AlwaysKind
+    text: str
+    unfenced: bool = False  # outside a fence too
+
+    def covers(self, asked: AlwaysRule) -> bool:
+        same = (self.kind, self.text) == (asked.kind, asked.text)
+        return same and (self.unfenced or not asked.unfenced)
+
+
 class TurnError(StrEnum):
     """Why a turn ended badly; decides who acts and whether it counts as an attempt."""
 

@@ -32,6 +32,7 @@ from engine.views import (
     ProjectView,
     ReviewCard,
     Row,
+    RuleView,
     SessionCard,
 )
 from stores.database import Database
@@ -52,6 +53,8 @@ class FakeDoor:
         self.asked: list[tuple[str, dict[str, Any]]] = []  # what took effect, once a cause
         self.server: Server | None = None
         self.owned = OwnerView()
+        self.kept: list[RuleView] = []  # rules
+        self.listed_for = ""  # the project whose rules were looked at last
         self.away = False
         self.refuses = ""  # what a setting is refused with
         self.opens = ""  # the goal that the next ones are given as
@@ -199,6 +202,18 @@ class FakeDoor:
             raise Refused(self.refuses)
         self.owned = owned_with(self.owned, name, value)
         return await self._once(cause, "change_setting", {"name": name, "value": value}, told)
+
+    async def rules(self, project: str) -> list[RuleView]:
+        self.listed_for = project
+        return self.kept
+
+    async def revoke_rule(self, number: int, cause: str) -> object:
+        self._must_be_here()
+        if number not in [view.number for view in self.kept]:
+            raise Refused(f"There is no rule {number} any more.")
+        self.kept = [view for view in self.kept if view.number != number]
+        told = {"verdict": "Revoked: it is asked for again in shop."}
+        return await self._once(cause, "revoke_rule", {"number": number}, told)
 
     async def keep_secret(self, name: str, sealed: bytes, cause: str) -> str:
         self._must_be_here()

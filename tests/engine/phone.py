@@ -252,7 +252,7 @@ class Phone:
     def will(self, goal: str, until: str = "") -> None:
         """From now on press what moves this goal on, until a card of the kind named would be pressed.
 
-        until   "plan", "review", "ship": the cards that are left alone from there on
+        until   "permission", "plan", "review", "ship": the cards that are left alone from there on
         """
         self._willing[goal] = until
         self._changed.set()
@@ -357,7 +357,9 @@ class Phone:
 
 def _onward(card: AnyCard, until: str) -> str:
     match card:
-        case CommandCard(asks=True) | PermissionCard(asks=True):
+        case CommandCard(asks=True):
+            return "allow"
+        case PermissionCard(asks=True) if until != "permission":
             return "allow"
         case PlanCard(asks=True) if until != "plan":
             return "start"

@@ -181,6 +181,7 @@ TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (WorkerCard, "stop"): lambda card: PieceStopped(piece=card),
     (WorkerCard, "retry"): lambda card: PieceRetried(piece=card),
     (PermissionCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
+    (PermissionCard, "always"): lambda _: Answered(decision=Decision.ALLOW, always=True),
     (PermissionCard, "deny"): lambda _: Answered(decision=Decision.DENY),
     (CommandCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
     (CommandCard, "not_this"): lambda _: Answered(decision=Decision.DENY),
