@@ -58,10 +58,10 @@ class Logins:
         ids = [int(one.body["message_id"]) for one in parts]
         for message_id in ids:  # at once, whatever else is slow or away
             await delivery.delete(self._bot, chat, message_id)
-        items: list[Item] = [Delete(message_id=message_id) for message_id in ids]
+        gone = [Delete(message_id=message_id) for message_id in ids]
         token = "".join("".join(in_order(parts)).split())
-        if not token:
-            return Reply((*items, Say(words=text.said(text_fleet.TOKEN_AS_TEXT))))
+        if not token or any("text" not in one.body for one in parts):
+            return Reply((*gone, Say(words=text.said(text_fleet.TOKEN_AS_TEXT))))
         try:
             kept = await self._engine.call(
                 "sign_in",
@@ -71,9 +71,9 @@ class Logins:
                 sealed=seal(self._public, token.encode(errors="replace")),
             )
         except Refused as refusal:
-            return Reply((*items, Say(words=text.said(refusal.sentence))))
-        said = f"{verdict(kept)} What you sent was deleted."
-        return Reply((*items, Say(words=text.said(said))))
+            return Reply((*gone, Say(words=text.said(refusal.sentence))))
+        named = Delete(message_id=ids[-1], names=(text_fleet.TOKEN_OF.format(name=prompt.project),))
+        return Reply((*gone[:-1], Say(words=text.said(verdict(kept))), named))
 
     async def _asked(self, one: Arrived) -> Prompt | None:
         answered = one.body.get("reply_to_message") or {}

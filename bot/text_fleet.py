@@ -30,6 +30,7 @@ TOKEN = (
     "Paste the token of account {name} ({agent}) as a reply to this message. It is deleted from the "
     "chat and goes to the vault. For Claude: `claude setup-token` makes one, or use an API key."
 )
+TOKEN_OF = "the token of {name}"  # how it is called where it is said that it was deleted
 TOKEN_FIELD = "The token, and nothing else"
 TOKEN_AS_TEXT = "Send the token as text, not as a file. What you sent was deleted."
 

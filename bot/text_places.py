@@ -17,12 +17,12 @@ FORGES = {
 PROJECTS_USAGE = "Say /projects add NAME URL_OR_PATH [BASE], /projects check NAME COMMAND or /projects remove NAME."
 PROJECT_TITLES = {
     "reading": "A project is being read",
-    "barred": "A project is not let in yet",
+    "barred": "A key is needed to read a project",
     "bases": "Which branch do agents start from?",
     "failed": "A project could not be read",
     "check": "How is the project checked?",
     "done": "A project was added",
-    "left": "A project was left",
+    "left": "A project was not added",
 }
 
 

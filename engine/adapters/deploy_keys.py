@@ -2,7 +2,7 @@
 
     secrets/deploy/<project>/key     the private half, 0600
     secrets/deploy/<project>/for     the address it was made for: a forge takes a key for one repository
-    secrets/deploy/known_hosts       the host keys the owner accepted, a line a project
+    secrets/deploy/.known_hosts      the host keys the owner accepted, a line a project
 
 Made only where the box's own user is not let in. With one, git runs with this key, this host key and no
 other (`environment`). Neighbours: hub.py and sources.py run git, known_hosts.py keeps the lines, ssh.py
@@ -43,7 +43,7 @@ class DeployKeys:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._hosts = folder / "known_hosts"
+        self._hosts = folder / ".known_hosts"  # no project's name begins so
 
     def has(self, project: str, source: str) -> bool:
         """Whether there is a key for this project at this address."""

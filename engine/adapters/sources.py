@@ -199,7 +199,10 @@ async def _address(source: str, base: str | None, env: Mapping[str, str]) -> Sou
 def _unreachable(source: str, answer: Answer) -> None:
     sentence = f"{source} could not be read. git says: {answer.why}"
     if any(mark in answer.words.lower() for mark in _NOT_LET_IN):
-        raise NoAccess(f"{sentence}\nTry `git ls-remote {source}` as the user we run as.")
+        hint = f"Try `git ls-remote {source}` as the user we run as"
+        if not source.startswith("http"):
+            hint += ", or add it from the chat, which makes a key for it: /projects add"
+        raise NoAccess(f"{sentence}\n{hint}.")
     if is_final(answer.words):
         raise Refused(f"{sentence}\nTry `git ls-remote {source}` as the user we run as.")
     raise Unavailable(sentence)

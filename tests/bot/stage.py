@@ -219,6 +219,15 @@ class FakeDoor:
         self._must_be_here()
         return await self._vault.put(name, self._opener.open(sealed).decode(), 0.0)
 
+    async def may_add_account(self, name: str, agent: str) -> None:
+        self._must_be_here()
+
+    async def sign_in(self, name: str, agent: str, sealed: bytes, cause: str) -> object:
+        self._must_be_here()
+        await self._vault.put(name, self._opener.open(sealed).decode(), 0.0)
+        asked = {"name": name, "agent": agent}
+        return await self._once(cause, "sign_in", asked, {"verdict": "Account main is added."})
+
     async def unseal(self, sealed: bytes) -> bytes:
         self._must_be_here()
         try:

@@ -147,3 +147,40 @@ async def test_keys_in_several_messages_keep_their_own_names(stage: Stage) -> No
     asked = await stage.asked(2)
     assert asked[1][1]["text"] == "use {{ANTHROPIC_API_KEY_2}} and {{ANTHROPIC_API_KEY}}"
     assert stage.phone.owner == OWNER
+
+
+ODD = "correct-horse-battery-staple"
+
+
+async def test_a_reply_with_a_token_is_sealed_whole_even_while_the_engine_is_away(
+    stage: Stage,
+) -> None:
+    await stage.start_bot()
+    stage.phone.send("/accounts add main claude")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    await stage.stop_engine()
+    (said,) = stage.phone.reply(prompt, ODD)
+    await stage.phone.until(lambda: stage.phone.message(said.id) is None)
+    await stage.kill_bot()
+    assert clear(stage, ODD)
+    await stage.start_engine()
+    await stage.start_bot()
+    assert await stage.asked() == [("sign_in", {"name": "main", "agent": "claude"})]
+    await stage.phone.wait_for(lambda m: "deleted from the chat" in m.text)
+    assert await stage.vault.get("main") == ODD
+    await stage.stop_bot()
+    assert clear(stage, ODD)
+
+
+async def test_a_token_that_comes_as_a_file_is_taken_out_and_asked_for_as_text(
+    stage: Stage,
+) -> None:
+    await stage.start_bot()
+    stage.phone.send("/accounts add main claude")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    said = stage.phone.document("token.txt", ODD.encode(), caption="here", reply_to=prompt.id)
+    await stage.phone.wait_for(lambda m: "Send the token as text" in m.text)
+    assert stage.phone.message(said.id) is None
+    await stage.stop_bot()
+    assert stage.door.asked == []
+    assert clear(stage, ODD)

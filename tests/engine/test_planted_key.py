@@ -105,7 +105,8 @@ async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_p
     async with chatting(tmp_path) as chat:
         prompt = await chat.sent("/accounts add main claude", "Paste the token of account main")
         (said,) = chat.phone.reply(prompt, f"{ODD[:12]}\n {ODD[12:]}\n")
-        await chat.until("Account main is added", "It does not look like", "was deleted")
+        await chat.until("Account main is added", "It does not look like")
+        await chat.until("the token of main", "deleted from the chat")
         assert chat.phone.message(said.id) is None
         assert ODD[:12] not in chat.phone.transcript()
         kept = await chat.engine.door.secret("account/main/CLAUDE_CODE_OAUTH_TOKEN")

@@ -93,7 +93,7 @@ async def test_a_forge_that_lets_nobody_in_is_reached_by_a_key_of_the_projects_o
     async with asyncio.timeout(180), chatting(tmp_path, scenario=str(scenario)) as chat:
         await chat.engine.door.add_account("main", "rehearsal", cause="account")
         barred = await chat.sent(
-            f"/projects add shop {forge.address}", "is not let in yet", label="Retry"
+            f"/projects add shop {forge.address}", "A key is needed", label="Retry"
         )
         (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
         assert "allowed to write" in barred.text
@@ -130,7 +130,7 @@ async def test_a_key_that_may_only_read_is_said_at_once(forge: Forge, tmp_path: 
     begin.write_text(f'case "$SSH_ORIGINAL_COMMAND" in git-receive*) exit 1;; esac\n{GIT_ONLY}')
     async with asyncio.timeout(60), chatting(tmp_path) as chat:
         barred = await chat.sent(
-            f"/projects add shop {forge.address} main", "is not let in yet", label="Retry"
+            f"/projects add shop {forge.address} main", "A key is needed", label="Retry"
         )
         (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
         forge.let_in(public)
@@ -142,7 +142,7 @@ async def test_a_host_that_shows_another_key_is_not_spoken_to_before_the_owner_s
 ) -> None:
     async with asyncio.timeout(60), chatting(tmp_path) as chat:
         barred = await chat.sent(
-            f"/projects add shop {forge.address} main", "is not let in yet", label="Retry"
+            f"/projects add shop {forge.address} main", "A key is needed", label="Retry"
         )
         (public,) = [line for line in barred.text.splitlines() if line.startswith("ssh-ed25519")]
         first = next(line for line in barred.text.splitlines() if line.startswith("SHA256:"))
@@ -157,7 +157,9 @@ async def test_a_host_that_shows_another_key_is_not_spoken_to_before_the_owner_s
 
 async def test_cancel_adds_nothing(forge: Forge, tmp_path: Path) -> None:
     async with asyncio.timeout(60), chatting(tmp_path) as chat:
-        barred = await chat.sent(f"/projects add shop {forge.address}", "let in", label="Cancel")
+        barred = await chat.sent(
+            f"/projects add shop {forge.address}", "A key is needed", label="Cancel"
+        )
         await chat.tapped(barred, "Cancel", "Left: nothing was added")
         assert await chat.engine.door.projects() == ()
 
