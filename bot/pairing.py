@@ -83,6 +83,8 @@ class Pairing:
             tries = 0
             for update in updates:
                 if await self._pairs(update.to_dict()):
+                    # What came before it was said by nobody who commands.
+                    await self._quietly(self._bot.get_updates(offset=update.update_id, limit=1))
                     return
                 offset = update.update_id + 1
 

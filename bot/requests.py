@@ -46,7 +46,7 @@ from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
 from bot.plan_panel import PlanPanel
 from bot.sent import Sending, Sent
-from bot.settings import NAMES, Settings
+from bot.settings import NAMES, OF_LEADS, Settings
 from bot.settings_project import panel_of
 from bot.text import Words
 from engine.api import Missing
@@ -555,7 +555,7 @@ class Requests:
                     heard.message_id,
                 )
             ]
-        goal = heard.goal if name.lower() == "limit" else ""
+        goal = heard.goal if name.lower() in OF_LEADS else ""
         result = await self._engine.call(
             "change_setting", cause=heard.cause, name=name.lower(), value=value, goal=goal
         )

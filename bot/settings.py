@@ -21,6 +21,7 @@ from bot.text import Words
 from engine.views import OwnerView
 
 NAMES = ("quiet", "zone", "heartbeat", "limit", "mode", "go", "model")
+OF_LEADS = ("limit", "mode", "go", "model")  # what in a session's topic is set for that one
 TYPED = {
     "quiet": text_settings.QUIET,
     "zone": text_settings.ZONE,

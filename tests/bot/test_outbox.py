@@ -15,7 +15,7 @@ from telegram.request import HTTPXRequest
 from bot import text
 from bot.emulator import Emulator, Message
 from bot.entities import Rich, Span
-from bot.outbox import Delete, Lane, Outbox, Prompt, React, Say, Wanted, Weight
+from bot.outbox import Delete, Edit, Lane, Outbox, Prompt, React, Say, Wanted, Weight
 from bot.text import Words
 from engine.views import Document
 from stores.cards import CardStore
@@ -556,3 +556,44 @@ async def test_it_runs_by_itself_and_wakes_for_what_comes(desk: Desk) -> None:
     await desk.emulator.phone.wait_for(lambda m: m.text == "two")
     running.cancel()
     await asyncio.wait([running])
+
+
+def edit(message_id: int, words: str) -> Edit:
+    return Edit(message_id=message_id, words=text.said(words), card="settings")
+
+
+async def test_of_the_edits_of_a_message_that_wait_only_the_newest_is_made(desk: Desk) -> None:
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("first"))
+    await desk.all_said()
+    (shown,) = desk.shown()
+    edits = [edit(shown.id, words) for words in ("second", "third", "fourth")]
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("other words"), *edits)
+    made = len(desk.emulator.calls)
+    await desk.all_said()
+    assert [call.method for call in list(desk.emulator.calls)[made:]] == [
+        "editMessageText",
+        "sendMessage",
+    ]
+    assert desk.texts() == ["fourth", "other words"]
+    assert await desk.outbox.store.lines() == []
+
+
+async def test_an_edit_of_a_message_that_was_deleted_is_let_go(desk: Desk) -> None:
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("first"))
+    await desk.all_said()
+    (shown,) = desk.shown()
+    desk.emulator.phone.delete(shown.id)
+    await desk.outbox.say(OWNER, Weight.ANSWER, edit(shown.id, "second"))
+    await desk.all_said()
+    assert desk.texts() == []
+    assert await desk.outbox.store.lines() == []
+
+
+async def test_an_edit_whose_answer_got_lost_is_made_again(desk: Desk) -> None:
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("first"))
+    await desk.all_said()
+    (shown,) = desk.shown()
+    desk.emulator.faults.cut("editMessageText", done=False)
+    await desk.outbox.say(OWNER, Weight.ANSWER, edit(shown.id, "second"))
+    await desk.all_said()
+    assert desk.texts() == ["second"]

@@ -26,8 +26,9 @@ def made(stage: Stage, ago_s: float = 0.0) -> str:
 
 async def test_who_presses_the_link_commands_and_is_told_what_comes_next(stage: Stage) -> None:
     code = made(stage)
-    await stage.start_bot()
+    stage.phone.send("/new shop Nobody commands this")
     stage.phone.start(code)
+    await stage.start_bot()
     welcome = await stage.phone.wait_for(lambda m: "You command this box" in m.text)
     assert "/new" in welcome.text
     assert config.load(stage.home) == Config(owner_ids=(OWNER,), api_url=stage.emulator.url)

@@ -16,6 +16,7 @@ from engine import config
 from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
+from engine.rules.events import MachineAdded
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.words import Command
@@ -126,6 +127,21 @@ async def test_what_is_set_for_new_goals_and_for_one_lead_holds(box: Box) -> Non
     await box.engine.door.stop(goal.id, cause="stop it")
     await box.press(again, "Mode", "ask")
     assert box.goal().mode == "ask"
+
+
+async def test_a_machine_is_unticked_for_one_lead(box: Box) -> None:
+    added = MachineAdded(machine="build-box", address="dev@build-box", max_runs=2)
+    await box.engine.loop.post("fleet", added, "added")
+    box.phone.send("/new shop Tidy up")
+    card = await box.phone.wait_for(lambda m: "Settings" in m.labels, timeout=60)
+    box.phone.tap(card, "Settings")
+    its = await box.phone.wait_for(lambda m: "Next workers: any machine" in m.text, timeout=30)
+    await box.press(its, "Machines", "✓ build-box")
+    await box.says(its, "– build-box · away")
+    assert box.goal().machines == ("here",)
+    await box.press(its, "✓ here")
+    assert "One machine must stay ticked" in box.told
+    await box.says(card, "Next workers only on here")
 
 
 async def test_a_no_to_a_command_is_taken_back_and_a_base_changed(box: Box) -> None:
