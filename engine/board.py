@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from engine import board_places
-from engine.progress import work_lines
+from engine.progress import AS_THEY_ARE, INTERRUPTED, STOPPED, work_lines
 from engine.rules import after_limit, estimates, news, session_state, steering, turn_ends
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
@@ -54,8 +54,6 @@ from engine.views import (
 )
 
 YOUR_LINE = "a line of yours"
-# Said as they are: "Interrupted: it waits for a line of yours".
-INTERRUPTED, STOPPED = "Interrupted", "Stopped"
 GOES_ON = "by you; nothing runs until /resume"
 YOUR_ANSWER = "your answer"
 UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
@@ -952,9 +950,7 @@ def _rows_of_session(
     for wait in card.waits:
         if wait.what == YOUR_ANSWER:
             continue  # the card that asks has a row of its own
-        said = (
-            wait.what.lower() if wait.what in (INTERRUPTED, STOPPED) else f"waits for {wait.what}"
-        )
+        said = wait.what.lower() if wait.what in AS_THEY_ARE else f"waits for {wait.what}"
         row = Row(goal.id, card.id, title, f"{said}: {wait.why}", wait.until)
         (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
     if card.doing and not card.waits:

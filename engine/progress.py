@@ -14,6 +14,9 @@ from engine.rules.plan import Piece
 from engine.views import WorkerCard, WorkLine
 
 SHOWN = 8
+# Waits that are said as they are: "Interrupted: it waits for a line of yours".
+INTERRUPTED, STOPPED = "Interrupted", "Stopped"
+AS_THEY_ARE = (INTERRUPTED, STOPPED)
 LANDS = " (starts once landed)"
 
 
@@ -41,7 +44,9 @@ def _at_work(card: WorkerCard) -> WorkLine:
     if card.asks:
         doing = "failed: it needs you"
     elif card.waits:
-        doing = f"waits for {card.waits[0].what}"
+        wait = card.waits[0]
+        as_it_is = wait.what in AS_THEY_ARE
+        doing = f"{wait.what.lower()}: {wait.why}" if as_it_is else f"waits for {wait.what}"
     machine = card.where.partition(":")[0] if ":" in card.where else ""
     return WorkLine(card.number, card.title, doing, machine)
 
