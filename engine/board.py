@@ -556,10 +556,10 @@ def _worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> Worker
         if session and session.stage is session_state.Stage.RUNNING and not session.stopping:
             buttons += ["now"] if steering.may_say_now(session) else []
             buttons.append("interrupt")
-        if session and (session.stage is session_state.Stage.RUNNING or session.said):
-            buttons.append("peek")
         if piece.stage in (plan_rule.Stage.FAILED, plan_rule.Stage.PAUSED):
             buttons.append("retry")
+        if session and (session.stage is session_state.Stage.RUNNING or session.said):
+            buttons.append("peek")
         if piece.stage in plan_rule.OPEN:
             buttons.append("stop")
     return WorkerCard(

@@ -113,7 +113,7 @@ CARDS: tuple[AnyCard, ...] = (
         landed=1,
         cost_usd=0.42,
         queued=2,
-        buttons=("interrupt", "stop"),
+        buttons=("now", "interrupt", "peek", "stop"),
         rehearsal=True,
     ),
     PlanCard(
@@ -138,7 +138,7 @@ CARDS: tuple[AnyCard, ...] = (
         model="sonnet",
         attempt=2,
         cost_usd=0.1,
-        buttons=("interrupt", "stop"),
+        buttons=("now", "interrupt", "peek", "stop"),
     ),
     WorkerCard(
         id="p-18",

@@ -467,7 +467,7 @@ async def test_a_worker_that_never_gets_there_is_a_card_after_three_attempts_and
     await phone.tap(await phone.card(goal, PlanCard), "start")
     card = await phone.card(goal, WorkerCard)
     assert "it made no commit, so there is nothing to land, in 3 attempts" in words(card)
-    assert labels(card) == ["Retry", "Stop"]
+    assert labels(card) == ["Retry", "Peek", "Stop"]
     await phone.agent(*lead(plan(PIECE)), good_worker(), name=account)
     await phone.tap(card, "retry")
     await phone.card(goal, ReviewCard)

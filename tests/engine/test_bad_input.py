@@ -439,7 +439,7 @@ async def test_a_check_that_fails_each_time_is_a_card_and_retry_lands_once_it_is
     assert "check failed: exit 1" in words(card)
     assert "in 3 attempts" in words(card)
     assert "all is red" in words(card)
-    assert labels(card) == ["Retry", "Stop"]
+    assert labels(card) == ["Retry", "Peek", "Stop"]
     assert "already red on main" in waits(phone, goal)
     await phone.tap(card, "retry")
     await phone.card(goal, ReviewCard)
@@ -454,7 +454,7 @@ async def test_a_check_that_hangs_is_ended_at_its_limit(tmp_path: Path) -> None:
         card = await phone.card(goal, WorkerCard)
         assert "it ran longer than 0.5 seconds" in words(card)
         assert "it begins" in words(card)
-        assert labels(card) == ["Retry", "Stop"]
+        assert labels(card) == ["Retry", "Peek", "Stop"]
 
 
 async def test_a_check_that_is_red_only_with_what_is_new_at_the_remote_is_shown_at_proceed(
