@@ -389,7 +389,7 @@ class Requests:
             if heard.files and name != "new":
                 items.append(self._said(text_files.NOT_NEEDED, heard.message_id))
             return items
-        wanted = file_back.wish(heard.text)
+        wanted = None if heard.files else file_back.wish(heard.text)
         if wanted and (sent := await self._wished(heard, wanted)) is not None:
             return sent
         if meant := _meant(heard.text):

@@ -164,7 +164,10 @@ class Sending:
         if not (file.file_path or "").startswith(ours) or ".." in str(file.file_path):
             log.error("a file's address is none of our Bot API's; not fetched")
             return text_files.not_fetched(name, "its address is none of Telegram's")
-        return bytes(await file.download_as_bytearray())
+        try:
+            return bytes(await file.download_as_bytearray())
+        except InvalidToken:  # so the library names any 404: the token was good a moment ago
+            return text_files.not_fetched(name, "it is not there any more")
 
 
 def _named(body: dict[str, Any]) -> _Named | None:

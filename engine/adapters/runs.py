@@ -227,7 +227,13 @@ class Runs:
             resume=effect.resume,
             role=effect.role,
             mode=modes.within_fence(effect.mode, fenced),  # type: ignore[arg-type]
-            prompt=news.with_files(effect.prompt, f"{folder}/files", effect.sent, gone),
+            prompt=news.with_files(
+                effect.prompt,
+                f"{folder}/files",
+                effect.sent,
+                gone,
+                of_goal=effect.role is Role.WORKER and not effect.resume,
+            ),
             config_dir=f"{folder}/config",
             tree=tree,
             command=command,

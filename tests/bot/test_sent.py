@@ -227,6 +227,14 @@ async def test_a_path_of_this_machine_is_not_read_in_a_files_place(
     assert b"not for agents" not in stage.raw()
 
 
+async def test_a_file_whose_address_leads_nowhere_is_no_lost_token(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.emulator.faults.file_path = "photos/gone"
+    stage.phone.photo(png(), caption="Build this")
+    await stage.phone.wait_for(lambda m: "it is not there any more" in m.text)
+    assert (await stage.asked())[0][1]["text"] == "Build this"
+
+
 async def test_a_key_in_a_document_is_sealed_before_the_document_is_kept(stage: Stage) -> None:
     """Of a text of any length; what holds NULs is no text."""
     await stage.start_bot()

@@ -48,7 +48,9 @@ async def test_an_albums_files_are_found_by_the_lead_and_by_its_workers(tmp_path
         heard = phone.heard(phone.state(goal).session)
         photo = phone.home.root / f"sessions/{phone.state(goal).session}/files"
         assert f"Photo from the owner: {photo}/{files[0].sha256[:8]}-sketch.jpg" in heard
-        assert "File from the owner: " in phone.heard(phone.state(goal).pieces[0].session)
+        told = phone.heard(phone.state(goal).pieces[0].session)
+        assert "look at those that your piece needs" in told
+        assert "File from the owner: " in told
 
 
 async def test_what_was_lost_from_a_machine_is_brought_again(tmp_path: Path) -> None:
