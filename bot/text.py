@@ -17,7 +17,7 @@ from datetime import datetime, tzinfo
 
 from msgspec import Struct
 
-from bot import text_estimate, text_live, text_places, text_rules
+from bot import lookalikes, text_estimate, text_live, text_places, text_rules
 from bot.entities import (
     TEXT_LIMIT,
     Builder,
@@ -554,7 +554,7 @@ def _rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
         if card.decided and verb not in READING:
             continue
         if verb.startswith("option-"):
-            options.append(Button(one_line(_option(card, verb), LONG_LABEL), verb))
+            options.append(Button(_option_label(card, verb), verb))
         else:
             plain.append(Button(label(verb), verb, _style(verb)))
     brief = all(len(button.label) <= SHORT_LABEL for button in options)
@@ -573,6 +573,12 @@ def label(verb: str) -> str:
 
 def _style(verb: str) -> str:
     return "success" if verb in GREEN else "danger" if verb in RED else ""
+
+
+def _option_label(card: AnyCard, verb: str) -> str:
+    """An option's own words; an agent's could be those of a button of ours."""
+    words = one_line(_option(card, verb), LONG_LABEL)
+    return lookalikes.quoted(words, LABELS.values()) if isinstance(card, QuestionCard) else words
 
 
 def _option(card: AnyCard, verb: str) -> str:

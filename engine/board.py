@@ -822,7 +822,7 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
             return PermissionCard(
                 **common,  # type: ignore[arg-type]
                 who=ask.who,
-                tool=ask.tool,
+                tool=_tool_words(ask.tool),
                 command=ask.detail,
                 why=ask.title,
                 machine=machine or "here",
@@ -883,6 +883,15 @@ def _ask_card(world: World, ask: Ask) -> AnyCard:
                 files=tuple(file.name for file in ask.files),
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
+
+
+def _tool_words(tool: str) -> str:
+    """A tool as the owner may read it: a server's own by its two names."""
+    if tool == "AskUserQuestion":
+        return "a question that cannot be shown"
+    kind, _, rest = tool.partition("__")
+    server, _, name = rest.partition("__")
+    return f"{name} of {server}" if kind == "mcp" and name else tool
 
 
 def _permission_buttons(ask: Ask) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ Pure functions over tuples of pieces; goal.py holds the plan and decides. A piec
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
 
@@ -68,6 +69,16 @@ class Piece(Struct, frozen=True, kw_only=True):
     landed_at: float = 0.0
 
 
+def plain_title(title: str) -> str:
+    """A title without signs before it: on a card, a tick or a warning is ours to set."""
+    title = title.strip()
+    while title and not title[0].isascii() and not title[0].isalnum():
+        if unicodedata.category(title[0]) in ("Ps", "Pi", "Sc"):
+            break
+        title = title[1:].lstrip()
+    return title
+
+
 def fault(drafts: tuple[PieceDraft, ...]) -> str:
     """Return what is wrong with a proposed plan, in a sentence for the lead; "" if it is sound."""
     if not drafts:
@@ -75,7 +86,7 @@ def fault(drafts: tuple[PieceDraft, ...]) -> str:
     if len(drafts) > MAX_PIECES:
         return f"The plan has {len(drafts)} pieces; {MAX_PIECES} is the most. Join some."
     for number, draft in enumerate(drafts, start=1):
-        if not draft.title.strip():
+        if not plain_title(draft.title):
             return f"Piece {number} has no title."
         if len(draft.title) > MAX_TITLE:
             return f"Piece {number}: its title is longer than {MAX_TITLE} characters."

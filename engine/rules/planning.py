@@ -78,7 +78,7 @@ def _propose(now: Goal, event: PlanProposed) -> Step:
                 id=event.piece_ids[number - 1],
                 session=event.session_ids[number - 1],
                 number=number,
-                title=draft.title.strip(),
+                title=plan.plain_title(draft.title),
                 task=draft.task,
                 size=draft.size,
                 after=draft.after,

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.plan import MAX_PIECES, Piece, Stage, fault, numbers, ready, waits_for
+from engine.rules.plan import (
+    MAX_PIECES,
+    Piece,
+    Stage,
+    fault,
+    numbers,
+    plain_title,
+    ready,
+    waits_for,
+)
 from engine.rules.words import PieceDraft
 
 
@@ -70,3 +80,19 @@ def test_a_plan_without_a_fault_can_be_built_to_its_end(orders: list[list[int]])
             piece(p.number, Stage.LANDED, *p.after) if p.number in landing else p for p in pieces
         )
     assert all(p.stage is Stage.LANDED for p in pieces)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("\u2713 Allowed by you", "Allowed by you"),
+        ("\u26a0\ufe0f  \u2757 Orders", "Orders"),
+        ("\u2022 \u2192 Orders", "Orders"),
+        (".gitignore", ".gitignore"),
+        ("\u00c9tat", "\u00c9tat"),
+        ("\u201cOrders\u201d page", "\u201cOrders\u201d page"),
+        ("\u2713", ""),
+    ],
+)
+def test_a_title_begins_with_no_sign_of_ours(given: str, shown: str) -> None:
+    assert plain_title(given) == shown

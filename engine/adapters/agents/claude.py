@@ -93,6 +93,13 @@ _TITLES: Final[dict[str, str]] = {
     "EnterPlanMode": "Plan before it changes anything",
 }
 
+# What it does while it waits for the owner.
+_ASKING: Final[dict[str, str]] = {
+    "AskUserQuestion": "asks you something",
+    "ask_owner": "asks you something",
+    "ExitPlanMode": "shows its approach",
+}
+
 # The agent's own words for what went wrong, on an assistant line or in the last text.
 _ERRORS: Final[dict[str, ErrorKind]] = {
     "authentication_failed": "login",
@@ -555,6 +562,8 @@ def _brief(tool: str, given: _Json, cwd: str) -> str:
         or given.get("url")
     )
     short = tool.removeprefix(f"mcp__{DESK}__")
+    if short in _ASKING:
+        return _ASKING[short]
     return _one_line(f"{short}: {words}" if words else short)
 
 

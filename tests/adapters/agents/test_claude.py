@@ -174,6 +174,7 @@ def test_what_it_does_now_is_one_line_below_its_tree() -> None:
     ]
     assert used("Read", {"file_path": "/etc/passwd"}) == [Tool("Read", "Read: passwd")]
     assert used("Bash", {"command": "make\n  check"}) == [Tool("Bash", "Bash: make check")]
+    assert used("AskUserQuestion", {}) == [Tool("AskUserQuestion", "asks you something")]
     assert used("mcp__quarterdeck__status", {}) == [Tool("mcp__quarterdeck__status", "status")]
     (long,) = used("Bash", {"command": "x" * 500})
     assert isinstance(long, Tool)
