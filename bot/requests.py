@@ -23,7 +23,6 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot import (
     buttons,
-    delivery,
     file_back,
     keys,
     logins,
@@ -37,13 +36,14 @@ from bot import (
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import TEXT_LIMIT, units
-from bot.file_back import Wish
+from bot.file_back import FileBack
 from bot.fleet import Accounts, Machines, offer_page
 from bot.inbox import Arrived, Reply, in_order
 from bot.kept import KeptRules
 from bot.logins import Logins
-from bot.outbox import Delete, Item, Outbox, Prompt, React, Say
+from bot.outbox import Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
+from bot.pasted import Pasted
 from bot.plan_panel import PlanPanel
 from bot.sent import Sending, Sent
 from bot.settings import NAMES, OF_LEADS, Settings
@@ -56,16 +56,13 @@ from engine.views import (
     Attachment,
     Board,
     Document,
-    FoundFile,
     OwnerView,
     Peek,
     ProjectView,
-    QuestionCard,
     SessionCard,
 )
 from stores.attached import Attached
 from stores.cards import CardStore, Told
-from stores.sealing import seal
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +75,6 @@ LATE_S = 3600
 BRIEF = 4
 READS = ("diff", "peek")
 LATE = "late taps"
-OVER = ("shipped", "dropped")  # likewise
 FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
 PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel(), KeptRules())
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
@@ -129,7 +125,8 @@ class Requests:
         self._outbox = outbox
         self._store = store
         self._cards = cards
-        self._public = public
+        self._pasted = Pasted(bot, engine, outbox, public)
+        self._file_back = FileBack(engine, cards)
         self._sending = Sending(bot, attached)
         self._logins = Logins(bot, engine, store, public=public)
         self._tap_s = tap_s
@@ -323,7 +320,7 @@ class Requests:
         quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
         outside = str((body.get("external_reply") or {}).get("text") or "")
         pieces = [whole, *sent.texts, quoted, outside]
-        pieces, secrets = await self._without_keys(parts, pieces)
+        pieces, secrets = await self._pasted.taken_out(parts, pieces)
         whole, quoted = pieces[0], pieces[-2]
         inline, files = await self._sending.keep(sent, pieces[1:-2], forwarded=parts[0].by.quoted)
         items: list[Item] = list(secrets)
@@ -390,42 +387,15 @@ class Requests:
                 items.append(self._said(text_files.NOT_NEEDED, heard.message_id))
             return items
         wanted = None if heard.files else file_back.wish(heard.text)
-        if wanted and (sent := await self._wished(heard, wanted)) is not None:
-            return sent
+        if wanted:
+            sent = await self._file_back.wished(wanted, heard.goal, heard.card, heard.message_id)
+            if sent is not None:
+                return sent
         if meant := _meant(heard.text):
             return [self._said(f"Did you mean {meant}? Nothing was started.", heard.message_id)]
         if not heard.goal and self._panels.knows(heard.card):
             return [self._said(text.ANSWER_NONE, heard.message_id)]
         return await self._hear(heard, heard.text)
-
-    async def _wished(self, heard: Heard, wanted: Wish) -> list[Item] | None:
-        """Send a file that a line asks for; None where it is a line for an agent after all."""
-        asking = self._cards.live.get(heard.card)
-        if isinstance(asking, QuestionCard) and asking.asks:
-            return None  # then it is the answer
-        goal = heard.goal or (self._only_live() if wanted.sure else "")
-        if not goal:
-            return [self._said(text_files.WHICH_GOAL, heard.message_id)] if wanted.sure else None
-        found = await self._found(wanted.path, goal, heard.card)
-        if not wanted.sure and file_back.is_nothing(found):
-            return None
-        return file_back.answer(wanted.path, found, goal, heard.message_id)
-
-    async def _found(self, path: str, goal: str, card: str) -> FoundFile:
-        return _as(await self._engine.call("file", path=path, goal=goal, card=card), FoundFile)
-
-    async def _file(self, heard: Heard, path: str) -> list[Item]:
-        goal = heard.goal or self._only_live()
-        if not goal:
-            return [self._said(text_files.WHICH_GOAL, heard.message_id)]
-        found = await self._found(path, goal, heard.card)
-        return file_back.answer(path, found, goal, heard.message_id)
-
-    def _only_live(self) -> str:
-        """Return the one goal that is not over, else the one there is; or nothing."""
-        every = [card for card in self._cards.live.values() if isinstance(card, SessionCard)]
-        found = [card for card in every if card.stage not in OVER] or every
-        return found[0].id if len(found) == 1 else ""
 
     async def _hear(self, heard: Heard, words: str) -> list[Item]:
         result = await self._engine.call(
@@ -492,7 +462,7 @@ class Requests:
             case "new":
                 return await self._new(heard, rest)
             case "file":
-                return await self._file(heard, rest)
+                return await self._file_back.asked(rest, heard.goal, heard.card, heard.message_id)
             case "stop" | "resume":
                 return await self._stop_or_resume(heard, name, rest)
             case "status":
@@ -683,7 +653,7 @@ class Requests:
 
     async def _edited(self, one: Arrived) -> Reply:
         """A goal is put otherwise until its lead begins, and then by a card; no other edit counts."""
-        (whole,), secrets = await self._without_keys([one], in_order([one]))
+        (whole,), secrets = await self._pasted.taken_out([one], in_order([one]))
         if secrets or not whole.strip():
             return Reply(tuple(secrets))
         message_id = int(one.body.get("message_id", 0))
@@ -710,49 +680,6 @@ class Requests:
             return Reply((self._said(refusal.sentence, message_id),))
         said = verdict(result)
         return Reply((self._said(said, message_id),) if said else ())
-
-    async def _without_keys(
-        self, parts: Sequence[Arrived], pieces: list[str]
-    ) -> tuple[list[str], list[Delete]]:
-        """Take every key out: sealed for the vault, `{{NAME}}` in its place, the messages deleted."""
-        found = [await self._keys_in(piece) for piece in pieces]
-        if not any(found):
-            return pieces, []
-        ids = [int(one.body["message_id"]) for one in parts]
-        # At once, whatever else is slow or away; what is queued below makes sure of it.
-        for message_id in ids:
-            await delivery.delete(self._bot, parts[0].by.chat, message_id)
-        names: dict[str, str] = {}
-        for key in [key for piece in found for key in piece]:
-            if key.value not in names:
-                names[key.value] = await self._kept(key, parts[0].update_id, len(names))
-        clean = [
-            keys.replaced(piece, in_piece, lambda key: names[key.value])
-            for piece, in_piece in zip(pieces, found, strict=True)
-        ]
-        goal = self._outbox.goal_of_thread(
-            parts[0].by.chat, int(parts[0].body.get("message_thread_id") or 0)
-        )
-        last = tuple(dict.fromkeys(names.values()))
-        deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
-        return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal)]
-
-    async def _keys_in(self, text: str) -> list[keys.Key]:
-        """Look a text through; in a long one others have their turn in between."""
-        found: list[keys.Key] = []
-        for part in keys.by_parts(text):
-            found += part
-            await asyncio.sleep(0)
-        return found
-
-    async def _kept(self, key: keys.Key, update: int, number: int) -> str:
-        sealed = seal(self._public, key.value.encode(errors="replace"))
-        result = await self._engine.call(
-            "keep_secret", cause=f"telegram:{update}.key{number}", name=key.name, sealed=sealed
-        )
-        if isinstance(result, dict):
-            result = result.get("name")
-        return str(result) if result else key.name
 
     # ---- words
 
