@@ -116,6 +116,7 @@ class Inbox:
         self.ready = asyncio.Event()  # before it, nothing may be received
         self._recovered = asyncio.Event()
         self._engine_down = False
+        self._missing = ""  # what else was last told to be away
         self._open = 0
         self._later: list[_Batch] = []  # came while what is older was still being opened
         self.leave: list[int] = []  # groups we do not belong in
@@ -241,6 +242,8 @@ class Inbox:
             else:
                 break
         self._engine_down = False
+        if tries:
+            self._missing = ""
         for one in parts:
             if (done := self._written.get(one.by.chat, {}).pop(one.update_id, None)) is not None:
                 done.set()
@@ -252,6 +255,9 @@ class Inbox:
     async def _waits_for(self, chat: int, error: Unavailable) -> None:
         """Say once what is away: the engine, or what it waits for itself."""
         if isinstance(error, Missing):
+            if self._missing == error.sentence:
+                return
+            self._missing = error.sentence
             what = error.sentence.rstrip(".")
             sentence = f"{what}. What you sent is kept, and tried again by itself."
             await self._outbox.say(chat, Weight.ANSWER, Say(words=text.said(sentence)))

@@ -141,6 +141,20 @@ async def test_what_is_sent_while_the_bot_is_down_is_done_once_each(stage: Stage
     assert [args["text"] for _, args in asked] == [f"line {number}" for number in range(5)]
 
 
+async def test_what_else_is_away_is_named_once_and_what_waits_for_it_is_done_later(
+    stage: Stage,
+) -> None:
+    await stage.start_bot()
+    stage.door.away = True  # its socket answers, and says what is missing
+    for number in range(3):
+        stage.phone.send(f"/new shop goal {number}")
+    told = await stage.phone.wait_for(lambda m: "is away" in m.text)
+    assert told.text == "The engine is away. What you sent is kept, and tried again by itself."
+    stage.door.away = False
+    assert len(await stage.asked(3)) == 3
+    assert len([m for m in stage.phone.from_bot() if "is away" in m.text]) == 1
+
+
 async def test_while_the_engine_is_away_all_is_kept_and_then_done(stage: Stage) -> None:
     await stage.stop_engine()
     await stage.start_bot()
