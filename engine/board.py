@@ -306,7 +306,11 @@ def _lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, .
         return waits
     if goal.held:
         return (Wait(STOPPED, GOES_ON),)
-    resting = lead is not None and lead.stage is session_state.Stage.IDLE and not lead.queue
+    resting = (
+        lead is not None
+        and lead.stage is session_state.Stage.IDLE
+        and (lead.interrupted or not lead.queue)
+    )
     under_way = plan_rule.ready(goal.pieces) or any(
         piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
         for piece in goal.pieces
@@ -356,7 +360,7 @@ def _session_doing(world: World, session: Session | None, doing: Doing) -> str:
             return doing(session.run) or "working"
         case session_state.Stage.CLOSING:
             return "ending its turn"
-        case session_state.Stage.IDLE if session.queue:
+        case session_state.Stage.IDLE if session.queue and not session.interrupted:
             return "news is gathered for it"
         case _:
             return ""

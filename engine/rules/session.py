@@ -345,7 +345,7 @@ def _hear(now: Session, event: Prompted) -> Step:
     if now.final and not now.live:
         return leave_lines(heard)
     if event.wait_s and stage is Stage.IDLE:
-        return _gather(heard, event.at + event.wait_s, first=not now.queue)
+        return _gather(heard, event.at + event.wait_s, first=not now.queue or now.interrupted)
     after, effects = next_turn(heard)
     return after, (*_told_of_files(now, event.files), *effects)
 

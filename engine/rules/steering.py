@@ -31,7 +31,7 @@ def waiting(now: Session) -> tuple[Line, ...]:
 
 def may_say_now(now: Session) -> bool:
     ending = now.stopping or now.ending is TurnError.INTERRUPTED
-    return now.stage is Stage.RUNNING and not ending and bool(waiting(now))
+    return now.stage is Stage.RUNNING and now.named and not ending and bool(waiting(now))
 
 
 def is_heard_at_once(now: Session) -> bool:
@@ -49,6 +49,8 @@ def say_now(now: Session, at: float) -> Step:
         raise Refused("Nothing is running here just now.")
     if not lines:
         raise Refused("It has your line already.")
+    if not now.named:  # an interrupt now would take its task from it
+        raise Refused("It is only just beginning: try again in a moment.")
     if not is_heard_at_once(now):
         return interrupt(now, at)
     key = uuid_of(f"{now.run} {at!r} {len(now.steered)}")

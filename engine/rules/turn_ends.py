@@ -112,8 +112,17 @@ def _done(now: Session) -> Step:
 
 
 def _interrupted(now: Session) -> Step:
-    idle = replace(now, stage=Stage.IDLE, taken=(), ending=TurnError.NONE, cut_offs=0)
-    if idle.queue:
+    # What it never took up is said with the next line: a first turn's task would be lost.
+    again = () if now.named else now.taken
+    idle = replace(
+        now,
+        stage=Stage.IDLE,
+        taken=(),
+        queue=(*again, *now.queue),
+        ending=TurnError.NONE,
+        cut_offs=0,
+    )
+    if now.queue:
         return next_turn(idle)
     rests = replace(idle, interrupted=True)
     return rests, (_tell_over(now, "interrupted", TurnError.INTERRUPTED),)

@@ -17,6 +17,7 @@ from engine.rules.events import (
     Prompted,
     RunExited,
     SaidNow,
+    SessionNamed,
     SessionStopped,
     TurnEnded,
     TurnInterrupted,
@@ -209,3 +210,36 @@ def test_an_interrupted_lead_says_what_goes_on_without_it() -> None:
     card = world.card("g-1")
     assert isinstance(card, SessionCard)
     assert not [wait for wait in card.waits if wait.what == "Interrupted"]
+
+
+def test_one_that_is_only_just_beginning_is_let_begin_first() -> None:
+    world, start = running(named=False)
+    world.post(ME, LINE)
+    with pytest.raises(Refused, match="only just beginning"):
+        world.post(ME, SaidNow())
+    world.post(ME, SessionNamed(run=start.run, agent_session=start.agent_session))
+    world.post(ME, SaidNow())
+    assert world.owes(SteerRun)
+
+
+def test_interrupted_before_it_took_the_turn_up_it_is_told_its_task_with_the_next_line() -> None:
+    world, start = running(named=False)
+    world.post(ME, TurnInterrupted())
+    end(world, start, TurnError.INTERRUPTED)
+    assert me(world).stage is Stage.IDLE
+    assert not world.owes(StartRun)
+    world.post(ME, LINE)
+    prompt = world.take(StartRun).prompt
+    assert "Build it" in prompt
+    assert prompt.endswith("Use commas")
+
+
+def test_news_still_wakes_one_that_was_interrupted_before_it_took_its_turn_up() -> None:
+    world, start = running(named=False)
+    world.post(ME, TurnInterrupted())
+    end(world, start, TurnError.INTERRUPTED)
+    world.post(ME, replace(NEWS, wait_s=20.0))
+    world.pass_time(30)
+    prompt = world.take(StartRun).prompt
+    assert "Build it" in prompt
+    assert NEWS.text in prompt
