@@ -45,6 +45,7 @@ from bot.outbox import Item, Outbox, Prompt, React, Say
 from bot.panels import Engine, Panel, Panels, verdict
 from bot.pasted import Pasted
 from bot.plan_panel import PlanPanel
+from bot.projects import Projects, wanted
 from bot.sent import Sending, Sent
 from bot.settings import NAMES, OF_LEADS, Settings
 from bot.settings_project import panel_of
@@ -76,7 +77,14 @@ BRIEF = 4
 READS = ("diff", "peek")
 LATE = "late taps"
 FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
-PANELS: tuple[Panel, ...] = (Machines(), Accounts(), Settings(), PlanPanel(), KeptRules())
+PANELS: tuple[Panel, ...] = (
+    Projects(),
+    Machines(),
+    Accounts(),
+    Settings(),
+    PlanPanel(),
+    KeptRules(),
+)
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
 
@@ -600,12 +608,10 @@ class Requests:
         verb, *words = rest.split(maxsplit=2) or [""]
         match verb, words:
             case "", []:
-                return self._says(text.projects(await self._known_projects()))
-            case "add", [name, source]:
-                place, _, base = source.partition(" ")
-                result = await self._engine.call(
-                    "want_project", cause=heard.cause, name=name, source=place, base=base.strip()
-                )
+                return [await self._panels.open("projects")]
+            case "add", [_, _]:
+                asked = wanted(rest.partition(" ")[2])
+                result = await self._engine.call("want_project", cause=heard.cause, **asked)
                 return self._receipt(heard, result)
             case "check", [name, *command]:
                 result = await self._engine.call(

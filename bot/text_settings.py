@@ -24,6 +24,9 @@ CHECK = Question(
     "Which command checks work, where its settings name none? Reply to this message; none for none.",
     "make test",
 )
+PROJECT = Question(
+    "What is it called, and where is it? Reply to this message.", "shop git@host:me/shop.git"
+)
 BASE = Question("Which branch do new goals start from? Reply to this message.", "main")
 
 HOURS = ("22-7", "23-7", "0-8")

@@ -37,6 +37,9 @@ DIFF_BYTES = 8 * 1024 * 1024
 FILE_BYTES = 16 * 1024 * 1024
 STALE_LOCK_S = 60.0  # ours are held for milliseconds; an older one is a dead process's
 NAME, EMAIL = sources.NOBODY
+OTHER_HOST_KEY = (
+    "Its host shows a key that was not accepted. To see it, add it again: /projects add NAME"
+)
 
 _COMMIT = re.compile(r"^([0-9a-f]{40}|[0-9a-f]{64})$")
 _LOCK = re.compile(r"Unable to create '(?P<path>[^\n]+\.lock)': File exists")
@@ -155,6 +158,8 @@ class Hub:
         if "couldn't find remote ref" in answer.words:
             return Refused(f"{source} has no branch {base} any more.")
         sentence = f"{base} could not be read from {source}. git says: {answer.why}"
+        if "host key verification failed" in answer.words.lower():
+            sentence += f"\n{OTHER_HOST_KEY} {source}"
         return Refused(sentence) if is_final(answer.words) else Unavailable(sentence)
 
     async def begin(self, project: str, goal: str, base_commit: str, title: str) -> str:

@@ -271,6 +271,7 @@ class Ssh:
         self._box = box
         self._keys = keys
         self._own = own
+        self._by_own = False  # what let us in last is tried first: hosts count refusals
         self._keepalive_s = keepalive_s
         self._connection: asyncssh.SSHClientConnection | None = None
         self._bringing: dict[str, asyncio.Lock] = {}
@@ -326,11 +327,13 @@ class Ssh:
         try:
             with _spoken(self.address):
                 try:
-                    return await self._sign_in(keys)
+                    return await self._sign_in(keys, by_own=self._by_own)
                 except asyncssh.PermissionDenied:
                     if self._own is None or not self._own.exists():
                         raise
-                    return await self._sign_in(keys, client_keys=[str(self._own)], agent_path=None)
+                    connection = await self._sign_in(keys, by_own=not self._by_own)
+                    self._by_own = not self._by_own
+                    return connection
         except _OtherKey as other:
             accepted = ", ".join(key.get_fingerprint() for key in keys)
             try:
@@ -340,8 +343,9 @@ class Ssh:
             raise _OtherKey(self.address.host, accepted, shown) from other
 
     async def _sign_in(
-        self, keys: list[asyncssh.SSHKey], **by: Any
+        self, keys: list[asyncssh.SSHKey], *, by_own: bool
     ) -> asyncssh.SSHClientConnection:
+        by = {"client_keys": [str(self._own)], "agent_path": None} if by_own else {}
         return await asyncssh.connect(
             **self.address.options(),
             **by,

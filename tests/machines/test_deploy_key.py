@@ -152,7 +152,15 @@ async def test_a_host_that_shows_another_key_is_not_spoken_to_before_the_owner_s
         forge.server.start()
         other = await chat.tapped(barred, "Retry", "shows another key", label="Retry")
         assert f"{first} was accepted" in other.text
-        await chat.tapped(other, "Retry", "How is the project checked?", label="Allow")
+        check = await chat.tapped(other, "Retry", "How is the project checked?", label="Allow")
+        await chat.tapped(check, "Not this", "Check: none")
+
+        forge.server.away()
+        forge.server.new_host_key()
+        forge.server.start()
+        await chat.engine.door.add_account("main", "rehearsal", cause="account")
+        await chat.sent("/new shop Do the work", "Its host shows a key that was not accepted")
+        await chat.sent(f"/projects add shop {forge.address} main", "shows another key")
 
 
 async def test_cancel_adds_nothing(forge: Forge, tmp_path: Path) -> None:
