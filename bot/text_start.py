@@ -13,8 +13,8 @@ def welcome(*, projects: bool, accounts: bool) -> Words:
     """Return the answer to /start: the next step is the first thing that is missing."""
     sheet = Builder().line("You command this box; nobody else is answered.", "bold")
     if not accounts:
-        sheet.line().line("Next, on the box: say which agent works for you.")
-        sheet.line("quarterdeck account add main --agent claude", "code")
+        sheet.line().line("Next, say which agent works for you:")
+        sheet.line("/accounts add main claude")
     if not projects:
         sheet.line().line("Then add a project:" if not accounts else "Next, add a project:")
         sheet.line("/projects add NAME URL_OR_PATH")
