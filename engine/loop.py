@@ -535,7 +535,8 @@ class Loop:
                 self._startable[self._lane(debt)] = None
             else:
                 self._admit(debt)
-        for lane in list(self._startable):
+        # What is said first: it must not wait for the noting of what is about to be done.
+        for lane in sorted(self._startable, key=lambda lane: not lane.talks):
             if lane.busy or not lane.ready or lane.ready[0].waiting:
                 del self._startable[lane]
             elif lane.talks or self._acting < self._max_parallel:

@@ -17,11 +17,14 @@ import json
 import os
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from stores.database import Database
+
+NOTES_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Ledger:
         self._slot = -1
         self._deaths: dict[str, int] = {}  # of causes that are not in the log
         self._streams: dict[str, str] = {}  # their streams
+        self._latest: deque[NoteRow] = deque(maxlen=NOTES_AT_ONCE)
 
     async def open(self) -> Self:
         """Count the death of an event that was being decided when we ended."""
@@ -119,6 +123,7 @@ class Ledger:
         rows = await self._file.fetch("SELECT cause, stream, tries FROM tries")
         self._deaths = {cause: tries for cause, _, tries in rows}
         self._streams = {cause: stream for cause, stream, _ in rows}
+        self._latest.extend(reversed(await self._noted("ORDER BY n DESC LIMIT ?", NOTES_AT_ONCE)))
         return self
 
     def close(self) -> None:
@@ -274,20 +279,31 @@ class Ledger:
             "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (effect) DO NOTHING"
         )
 
-        def work(connection: sqlite3.Connection) -> None:
-            connection.execute(sql, (effect, goal, kind, text, who, sounds, at))
+        def work(connection: sqlite3.Connection) -> int:
+            added = connection.execute(sql, (effect, goal, kind, text, who, sounds, at))
             _finish(connection, effect, at)
+            return (added.lastrowid or 0) if added.rowcount == 1 else 0
 
-        await self._file.write(work, what=f"note {effect}")
+        def stored(n: int) -> None:
+            if n:
+                self._latest.append(NoteRow(n, goal, kind, text, who, sounds, at))
 
-    async def notes(self, after: int, limit: int = 200) -> list[NoteRow]:
-        """Return the notes past number `after`, oldest first, at most `limit`."""
-        sql = (
-            "SELECT n, goal, kind, text, who, sounds, at FROM notes WHERE n > ? ORDER BY n LIMIT ?"
-        )
+        await self._file.write(work, what=f"note {effect}", then=stored)
+
+    async def notes(self, after: int, limit: int = NOTES_AT_ONCE) -> list[NoteRow]:
+        """Return the notes past number `after`, oldest first, at most `limit`.
+
+        Those told last are at hand: what is about to be said need not wait for what is being stored.
+        """
+        if not self._latest or after >= self._latest[0].n - 1:
+            return [row for row in self._latest if row.n > after][:limit]
+        return await self._noted("WHERE n > ? ORDER BY n LIMIT ?", after, limit)
+
+    async def _noted(self, which: str, *parameters: int) -> list[NoteRow]:
+        sql = f"SELECT n, goal, kind, text, who, sounds, at FROM notes {which}"
         return [
             NoteRow(n, goal, kind, text, who, bool(sounds), at)
-            for n, goal, kind, text, who, sounds, at in await self._file.fetch(sql, (after, limit))
+            for n, goal, kind, text, who, sounds, at in await self._file.fetch(sql, parameters)
         ]
 
     # ------------------------------------------------------------ counters, positions, age
@@ -335,6 +351,8 @@ class Ledger:
                 connection.execute(sql, (before,))
 
         await self._file.write(work, what="retain")
+        while self._latest and self._latest[0].at < before:
+            self._latest.popleft()
 
     async def _change(self, sql: str, *parameters: object) -> None:
         await self._file.write(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stores.database import Database
-from stores.ledger import BrokenStream, Entry, Ids, Ledger, Owed, Step
+from stores.ledger import NOTES_AT_ONCE, BrokenStream, Entry, Ids, Ledger, NoteRow, Owed, Step
 
 
 @pytest.fixture
@@ -107,6 +107,31 @@ async def test_a_note_is_kept_once_and_ends_its_effect(ledger: Ledger) -> None:
     assert (note.text, note.sounds) == ("first", True)
     assert await ledger.notes(note.n) == []
     assert await ledger.owed() == []
+
+
+async def test_notes_are_the_same_from_memory_and_from_the_file(tmp_path: Path) -> None:
+    count = NOTES_AT_ONCE + 20
+
+    async def pages(ledger: Ledger) -> list[str]:
+        found: list[NoteRow] = []
+        while more := await ledger.notes(found[-1].n if found else 0):
+            assert len(more) <= NOTES_AT_ONCE
+            found += more
+        return [note.text for note in found]
+
+    async with Database(tmp_path / "engine.sqlite3", "ledger") as file, Ledger(file) as ledger:
+        for effect in range(1, count + 1):
+            await ledger.note(
+                effect, goal="g-1", kind="news", text=str(effect), who="", sounds=False, at=4.0
+            )
+        told = await pages(ledger)
+        last = await ledger.notes(count - 1)
+    assert told == [str(effect) for effect in range(1, count + 1)]
+    async with Database(tmp_path / "engine.sqlite3", "ledger") as file, Ledger(file) as ledger:
+        assert await pages(ledger) == told
+        assert await ledger.notes(count - 1) == last
+        await ledger.retain(5.0)
+        assert await ledger.notes(0) == []
 
 
 async def test_numbers_are_taken_once_and_counted_for_each_kind(tmp_path: Path) -> None:
