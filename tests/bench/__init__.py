@@ -18,5 +18,6 @@ What the floor of a row is stands in that row's module.
     events.py    what an agent's line costs the engine, and a run more
     restarts.py  the engine killed -> every live run followed again
     bots.py      the bot started -> it hears; what was sent meanwhile
+    remotes.py   a line on another machine -> known here, over SSH
     idles.py     what it costs to do nothing
 """

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 import platform
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from tests.bench import (
     idles,
     landings,
     pooled,
+    remotes,
     restarts,
     runners,
     taps,
@@ -41,6 +43,7 @@ ROWS: dict[str, Callable[[], Awaitable[list[Line]]]] = {
     "event": events.measure,
     "restart": restarts.measure,
     "bot": bots.measure,
+    "remote": remotes.measure,
     "idle": idles.measure,
 }
 
@@ -75,6 +78,8 @@ def page(lines: list[Line], load: float) -> str:
     )
 
 
+ROW_S = 240.0
+
 # What may be missing on a machine, or too slow on one that is busy: said, and the rest goes on.
 FAULTS = (OSError, TimeoutError, LookupError, RuntimeError, subprocess.SubprocessError)
 
@@ -86,7 +91,8 @@ async def measured(names: list[str]) -> tuple[list[Line], list[str]]:
     for name in names:
         began = time.monotonic()
         try:
-            lines += await ROWS[name]()
+            async with asyncio.timeout(ROW_S):
+                lines += await ROWS[name]()
         except FAULTS as fault:
             failed.append(name)
             print(f"{name}: not measured: {type(fault).__name__}: {fault}", file=sys.stderr)
@@ -105,6 +111,7 @@ def main() -> int:
     rows = [*asked.row, *(name for names in asked.only for name in names.split(","))]
     if unknown := [name for name in rows if name not in ROWS]:
         parser.error(f"no such row: {', '.join(unknown)}; there are: {', '.join(ROWS)}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no process of ours behind
     load, _, _ = os.getloadavg()
     lines, failed = asyncio.run(measured(rows or list(ROWS)))
     print(figures.table(lines), figures.reasons(lines), sep="\n\n")

@@ -113,8 +113,9 @@ async def ends() -> list[Line]:
             None,
             f"≤ {MOST_S:g} s, ≤ {MOST_MESSAGES} messages",
             took <= MOST_S and watch.sent <= MOST_MESSAGES and len(watch.seen) == COUNT,
-            "what the leads of different goals say is a message each, under its goal's name, and "
-            "Telegram takes one a second; only words of one session that wait are said together.",
+            "what the leads of different goals say is a message each, under its goal's name, so that a reply "
+            "to it reaches the right one, and Telegram takes one a second; only words of one session "
+            "that wait are said together.",
             COUNT,
         )
     ]

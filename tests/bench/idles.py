@@ -58,9 +58,9 @@ async def measure() -> list[Line]:
             ours = {
                 "engine": stage.engine.pid,
                 "bot": stage.bot.pid,
-                "node": _pid(f"quarterdeck-node {stage.home.root}"),
+                "node": pid_of(f"quarterdeck-node {stage.home.root}"),
             }
-            ours["zygote"] = _child(ours["node"])
+            ours["zygote"] = child_of(ours["node"])
             await asyncio.sleep(SETTLE_S)
             before = {name: spent(pid) for name, pid in ours.items()}
             floor_before, began = spent(floor.pid), time.monotonic()
@@ -141,7 +141,7 @@ def _lines(
     ]
 
 
-def _pid(title: str) -> int:
+def pid_of(title: str) -> int:
     """Return the process that calls itself so."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -151,7 +151,7 @@ def _pid(title: str) -> int:
     raise LookupError(f"there is no {title}")
 
 
-def _child(pid: int) -> int:
+def child_of(pid: int) -> int:
     """Return the eldest child of a process."""
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 

@@ -17,7 +17,7 @@ from tests.bench.stage import PROJECT, folder, repository
 from tests.fakes import git
 
 FILES = 10_000
-ROUNDS = 8
+ROUNDS = 6
 ADDED = 3  # of them with a new tree beside: that takes seconds where the disk is busy
 
 

@@ -67,17 +67,17 @@ async def measure() -> list[Line]:
                 "after the other, since it waits until each depends on nobody."
             ),
         ),
-        _weight("forked", "forked by a small zygote", 1.3, sizes),
+        _weight("forked", "a bare one forked by a small zygote", 1.3, sizes),
         _weight("cold", "a new interpreter each", 0.35, sizes),
     ]
 
 
-def _weight(floor: str, floor_is: str, most: float, sizes: dict[str, float]) -> Line:
+def _weight(floor: str, over: str, most: float, sizes: dict[str, float]) -> Line:
     ratio = sizes["ours"] / sizes[floor]
     return Line(
-        f"a runner's memory, of {COUNT}",
+        f"a runner's memory, of {COUNT}, over {over}",
         f"{sizes['ours']:.2f} MB PSS",
-        f"{sizes[floor]:.2f} MB: {floor_is}",
+        f"{sizes[floor]:.2f} MB: no fence, no desk",
         ratio,
         f"≤ {most:g}×",
         ratio <= most,

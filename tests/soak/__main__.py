@@ -1,6 +1,6 @@
 """Die and be killed for as long as there is time: `python -m tests.soak --minutes 10 --seed 1`.
 
-In turn: a voyage of real processes with ten kills, every time by another seed; then as many deaths in
+For a third of it goals come and go, and what grows is looked for (growth.py). Then in turn: a voyage of real processes with ten kills, every time by another seed; then as many deaths in
 one process, with real nodes and agents, one a play, at boundaries in an order of the seed's own; then
 the same with the machine of tests/fakes.py, which is fast, until all its boundaries were died at alone.
 The first end that is not as it should be ends it: what died where is said, and the world is kept.
@@ -22,6 +22,7 @@ from pathlib import Path
 
 from tests.crash import boundaries, play_until_death
 from tests.engine.scenario import World, judge, lay, play
+from tests.soak import growth
 from tests.soak.crew import crew
 from tests.soak.kills import EVENTS, kills
 
@@ -67,15 +68,16 @@ class Soak:
         self._made += 1
         return World(self._folder / str(self._made), self._folder / "laid", real=real)
 
-    async def go_on(self) -> None:
-        """One round."""
+    async def go_on(self, until: float) -> None:
+        """One round, or as much of it as there is time for."""
         self._seed += 1
         world = self._world(real=True)
         await voyage(world, self._seed)
         shutil.rmtree(world.folder)
         for real, count in ((True, REAL_AT_ONCE), (False, FAKE_AT_ONCE)):
             for _ in range(count):
-                await self._die(real=real)
+                if time.monotonic() < until:
+                    await self._die(real=real)
 
     async def _die(self, *, real: bool) -> None:
         if real not in self._points:
@@ -100,9 +102,13 @@ async def soak(minutes: float, seed: int) -> int:
     (folder / "laid").mkdir()
     until = time.monotonic() + minutes * 60.0
     rounds = Soak(folder, seed)
+    watched = False
     while time.monotonic() < until:
         try:
-            await rounds.go_on()
+            if not watched:
+                watched = True
+                await growth.watch(minutes / 3, say)
+            await rounds.go_on(until)
         except Exception:  # noqa: BLE001 - whatever it is, the world it happened in is kept
             say(f"{traceback.format_exc()}\nkept: {folder}")
             return 1
