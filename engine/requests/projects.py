@@ -74,13 +74,18 @@ class Projects(Inside):
 
     async def revoke_rule(self, number: int, cause: str = "") -> dict[str, str]:
         """Forget a rule by the number it is listed under: {"verdict": words}."""
-        for project in self._projects().values():
-            for one in project.rules.kept:
-                if _number(one.ask) == number:
-                    revoked = RuleRevoked(ask=one.ask)
-                    await self._loop.post(f"project/{project.name}", revoked, cause)
-                    return {"verdict": f"Revoked: it is asked for again in {project.name}."}
-        raise Refused(f"There is no rule {number} any more. /settings rules lists them.")
+        keeper = next(
+            (
+                project.name
+                for project in self._projects().values()
+                if any(_number(one.ask) == number for one in project.rules.kept)
+            ),
+            next(iter(self._projects()), ""),  # any says no, but to a repeat of what it did
+        )
+        if not keeper:
+            raise Refused(f"There is no rule {number}: no project keeps any.")
+        await self._loop.post(f"project/{keeper}", RuleRevoked(ask=f"a-{number}"), cause)
+        return {"verdict": "Revoked: it is asked for again."}
 
     async def add_project(
         self, name: str, source: str, base: str = "", cause: str = ""

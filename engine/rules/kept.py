@@ -62,7 +62,7 @@ def decide(now: Rules, event: RuleEvent) -> tuple[Rules, tuple[Tell, ...]]:
         case RuleRevoked(ask=ask):
             left = tuple(one for one in now.kept if one.ask != ask)
             if left == now.kept:
-                raise Refused("That rule is not kept any more. /settings rules lists them.")
+                raise Refused("There is no such rule any more. /settings rules lists them.")
             return replace(now, kept=left), ()
 
 

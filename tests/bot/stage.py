@@ -212,7 +212,7 @@ class FakeDoor:
         if number not in [view.number for view in self.kept]:
             raise Refused(f"There is no rule {number} any more.")
         self.kept = [view for view in self.kept if view.number != number]
-        told = {"verdict": "Revoked: it is asked for again in shop."}
+        told = {"verdict": "Revoked: it is asked for again."}
         return await self._once(cause, "revoke_rule", {"number": number}, told)
 
     async def keep_secret(self, name: str, sealed: bytes, cause: str) -> str:

@@ -70,7 +70,7 @@ async def test_a_rule_is_revoked_by_its_number_in_words(stage: Stage) -> None:
     stage.door.kept = [kept(3)]
     await stage.start_bot()
     stage.phone.send("/settings revoke 3")
-    await stage.phone.wait_for(lambda m: "asked for again in shop" in m.text)
+    await stage.phone.wait_for(lambda m: "asked for again" in m.text)
     stage.phone.send("/settings revoke 3")
     await stage.phone.wait_for(lambda m: "There is no rule 3" in m.text)
     stage.phone.send("/settings revoke all")
