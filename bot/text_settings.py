@@ -59,6 +59,8 @@ MODES = {
 AFTER = {"go on": "goes on by itself", "ask": "asks you first", "morning": "waits till morning"}
 GOES = {"ask": "you start each", "auto": "the lead may start them"}
 COMMAND_ROOM = 300
+MOST_COMMANDS = 8
+MOST_PROJECTS = 40  # a keyboard takes a hundred buttons
 
 
 # ---------------------------------------------------------------- the owner's own
@@ -81,7 +83,10 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Rules kept by Always", "rules"),
     ]
     begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))
-    shops = [Button(f"{one_line(name, 40)} →", f"project-{mark(name)}") for name in projects]
+    shown = projects[:MOST_PROJECTS]
+    shops = [Button(f"{one_line(name, 40)} →", f"project-{mark(name)}") for name in shown]
+    if len(projects) > MOST_PROJECTS:
+        sheet.line().line("More projects than buttons: /settings NAME opens any.")
     return Words(sheet.done(), (*side_by_side(choices, 2), begin, *side_by_side(shops, 2)))
 
 
@@ -147,7 +152,8 @@ def mode(now: str, modes: Sequence[str], unfenced: Sequence[str] = ()) -> Words:
     if "auto" not in modes:
         sheet.line("No machine fences, so no further: /status says why.")
     elif unfenced:
-        sheet.line(f"Without a fence nothing goes past edit: {', '.join(unfenced)}.")
+        names = ", ".join(one_line(name, 40) for name in unfenced[:5])
+        sheet.line(f"Without a fence nothing goes past edit: {names}.")
     chosen = [Button(_chosen(name, name == now), f"mode-{name}") for name in modes]
     return Words(sheet.done(), (*side_by_side(chosen, 3), (BACK,)))
 
@@ -239,13 +245,16 @@ def project(view: ProjectView) -> Words:
     sheet.add(one_line(view.source, 200), "code").line()
     sheet.add("Pushes to ").add(one_line(view.push, 200), "code").line()
     rows: list[tuple[Button, ...]] = []
-    for number, command in enumerate(view.decided, 1):
+    newest = view.decided[::-1]  # what was refused, then what was allowed
+    for number, command in enumerate(newest[:MOST_COMMANDS], 1):
         said = "allowed" if command.allowed else "not this"
         if (command.kind, command.text) == ("check", view.check):
             said = "set by you"
         sheet.line(f"{number}. {one_line(command.kind, 20)}, {said}:")
         sheet.add(visible(one_line(command.text, COMMAND_ROOM)), "pre").line()
         rows.append(_about(number, command))
+    if len(newest) > MOST_COMMANDS:
+        sheet.line(f"And {len(newest) - MOST_COMMANDS} older ones.")
     if not view.decided:
         sheet.line("No command was decided about yet.")
     rows.append((Button("Base branch…", "base"), Button("Check…", "check")))
@@ -255,12 +264,12 @@ def project(view: ProjectView) -> Words:
 
 def _about(number: int, command: CommandView) -> tuple[Button, ...]:
     which = mark(command_name(command))
-    other = (
-        Button(f"{number}. Not this", f"refuse-{which}")
-        if command.allowed
-        else Button(f"{number}. Allow", f"allow-{which}")
-    )
-    return (other, Button(f"{number}. Ask me again", f"forget-{which}"))
+    again = Button(f"{number}. Ask me again", f"forget-{which}")
+    if command.allowed:
+        return (Button(f"{number}. Not this", f"refuse-{which}"), again)
+    if len(command.text) > COMMAND_ROOM:  # nobody allows what they see but a part of
+        return (again,)
+    return (Button(f"{number}. Allow", f"allow-{which}"), again)
 
 
 def command_name(command: CommandView) -> str:
