@@ -260,6 +260,19 @@ async def test_while_the_engine_is_away_a_file_is_fetched_once(stage: Stage) -> 
     assert len(stage.emulator.calls_of("getFile")) == 1
 
 
+async def test_a_photo_outlives_the_bots_death(stage: Stage) -> None:
+    stage.door.away = True
+    await stage.start_bot()
+    stage.phone.photo(png(), caption="Build this")
+    await stage.phone.until(lambda: stage.emulator.calls_of("getFile"))
+    await stage.kill_bot()
+    stage.door.away = False
+    await stage.start_bot()
+    (file,) = await files_of(stage)
+    assert body(stage, file) == png()
+    assert len(stage.door.asked) == 1
+
+
 async def test_a_command_says_that_it_takes_no_file(stage: Stage) -> None:
     await stage.start_bot()
     stage.phone.photo(png(), caption="/status")

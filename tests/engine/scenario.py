@@ -37,6 +37,7 @@ from engine.paths import Home
 from engine.rules import ask, goal_state, plan, session_state, ship
 from engine.rules.effects import AnyEffect, Tell, Watch
 from engine.rules.events import Answered, AnyEvent, PieceLanded
+from engine.rules.words import Attachment
 from engine.views import (
     AnyCard,
     CommandCard,
@@ -46,10 +47,12 @@ from engine.views import (
     ShipCard,
     WorkerCard,
 )
+from stores.attached import Attached
 from tests.fakes import FakeMachine, git
 
 PROJECT = "shop"
 GOAL = "Add order history"
+SKETCH = b"a sketch of the page" * 53_000  # more than one part on its way
 CORRECTION = "Show the order total in the last column"
 CHECK = "test -d .git && echo all good"
 SETUP = "echo set up"
@@ -216,7 +219,7 @@ class Owner:
         requests: dict[str, Callable[[str], Awaitable[object]]] = {
             "update:1": lambda cause: door.add_project(PROJECT, str(repository), cause=cause),
             "update:2": lambda cause: door.add_account("main", "rehearsal", cause=cause),
-            "update:3": lambda cause: door.new_goal(PROJECT, GOAL, cause=cause),
+            "update:3": lambda cause: door.new_goal(PROJECT, GOAL, cause=cause, files=sent(door)),
         }
         for cause, request in requests.items():
             if cause not in self._answered:
@@ -249,6 +252,12 @@ class Owner:
             await door.tap(card, revision, verb, text, cause=cause)
         self._answered.add(cause)
         self._note(cause)
+
+
+def sent(door: Door) -> tuple[Attachment, ...]:
+    """Keep a sketch as the bot does, to be sent along with the goal."""
+    digest = Attached(door._home.attached).keep(SKETCH)
+    return (Attachment("sketch.jpg", digest, len(SKETCH), "photo", "image/jpeg"),)
 
 
 def wish(card: AnyCard) -> tuple[str, str]:
@@ -322,6 +331,7 @@ def judge(world: World) -> None:
     _judge_states(world)
     _judge_debts(world)
     _judge_git(world)
+    _judge_files(world)
     _judge_leftovers(world)
 
 
@@ -400,6 +410,16 @@ def _judge_git(world: World) -> None:
     taken = git(hub, "for-each-ref", "--format=%(objectname)", "refs/quarantine").splitlines()
     assert len(taken) == len(set(taken)) == 4
     git(hub, "fsck", "--strict", "--connectivity-only")
+
+
+def _judge_files(world: World) -> None:
+    """The lead has what came with the goal, whole, and nothing half of it lies about."""
+    states = world.states()
+    (goal,) = [state for stream, state in states.items() if stream.startswith("goal/")]
+    (there,) = (world.home.root / "sessions" / goal.session / "files").iterdir()
+    assert there.read_bytes() == SKETCH
+    assert [file.place for file in goal.files] == [there.name]
+    assert [path.name for path in world.home.attached.iterdir()] == [goal.files[0].sha256]
 
 
 def _judge_leftovers(world: World) -> None:
