@@ -27,7 +27,7 @@ from engine import setup
 from engine.config import Config
 from engine.engine import Engine
 from engine.node import folder as run_folder
-from tests.engine.scenario import CORRECTION, GOAL, PROJECT, World, is_over
+from tests.engine.scenario import CORRECTION, GOAL, PROJECT, SKETCH, World, is_over
 
 TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"
 OWNER = 42
@@ -86,7 +86,9 @@ class Crew:
 
     async def voyage(self, kills: Sequence[Kill], limit_s: float = 240.0) -> None:
         """Have the goal played to its push while processes are killed; return when all is still."""
-        self.phone.send(f"/new {PROJECT} {GOAL}")
+        self.phone.document(
+            "sketch.jpg", SKETCH, mime="image/jpeg", caption=f"/new {PROJECT} {GOAL}"
+        )
         try:
             async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
                 owner = group.create_task(self._own())
