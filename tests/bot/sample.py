@@ -33,6 +33,7 @@ from engine.views import (
     Wait,
     WhereCard,
     WorkerCard,
+    WorkLine,
 )
 
 AT = 1_764_456_000.0
@@ -113,6 +114,11 @@ CARDS: tuple[AnyCard, ...] = (
         landed=1,
         cost_usd=0.42,
         queued=2,
+        work=(
+            WorkLine(1, "Orders page", "Bash: pytest", "here"),
+            WorkLine(2, "CSV writer", "Edit src/csv.py", "build-box"),
+            WorkLine(3, "Join them and test", "starts after pieces 1 and 2"),
+        ),
         buttons=("now", "interrupt", "peek", "stop"),
         rehearsal=True,
     ),

@@ -61,6 +61,7 @@ from engine.rules.events import (
     Landed,
     LandingCalled,
     LimitReached,
+    LineTaken,
     MachineLoad,
     MachineSeen,
     Merged,
@@ -562,6 +563,9 @@ class Outside:
         for request in self.requests.get(run, []):
             withdrawn = RequestWithdrawn(run=run, request=request)
             yield partial(self.world.post, f"session/{start.session}", withdrawn)
+        for steered in self.world.states[f"session/{start.session}"].steered:
+            taken = LineTaken(run=run, key=steered.key)
+            yield partial(self.world.post, f"session/{start.session}", taken)
         yield from self._calls_of(start)
 
     def name(self, run: str) -> None:
@@ -968,6 +972,8 @@ def unfinished(outside: Outside) -> list[str]:
                 ship_rule.Stage.PUSHING,
             ):
                 found.append(f"{stream} is still {stage}")
+            case Session(steered=steered) if steered and not state.live:
+                found.append(f"{stream}: a line said in its last turn is nowhere")
             case Session(stage=Stage.PARKED, why=why) if why == WAITS_FOR_YOU:
                 pass  # that is the owner's to decide
             case Session(stage=stage) if state.live or stage in (Stage.WANTING, Stage.PARKED):
