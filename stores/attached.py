@@ -10,6 +10,7 @@ are made in threads. Neighbours: engine/retention.py lets go of what is old.
 import hashlib
 import os
 import re
+import tempfile
 from collections.abc import Container
 from pathlib import Path
 
@@ -36,9 +37,7 @@ class Attached:
             os.utime(path)
             return digest
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        rough = path.with_name(f".{digest}.{os.getpid()}.new")
-        rough.unlink(missing_ok=True)
-        handle = os.open(rough, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        handle, rough = tempfile.mkstemp(dir=self._folder, prefix=".")  # 0600, and nobody else's
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()

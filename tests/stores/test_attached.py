@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ def test_a_file_is_kept_by_its_hash_for_its_owner_only(tmp_path: Path) -> None:
     assert kept.path(digest).stat().st_mode & 0o777 == 0o600
     assert kept.path(digest).parent.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in (tmp_path / "attached").iterdir()] == [digest]
+
+
+def test_the_same_file_kept_twice_at_once_is_whole(tmp_path: Path) -> None:
+    kept, body = Attached(tmp_path), os.urandom(4_000_000)
+    with ThreadPoolExecutor(8) as threads:
+        (digest,) = set(threads.map(kept.keep, [body] * 16))
+    assert kept.read(digest) == body
+    assert [path.name for path in tmp_path.iterdir()] == [digest]
 
 
 def test_what_is_damaged_counts_as_gone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import { icon, make, words } from "./words.js";
 
 const BRIEF = 200;
+const OTHERS = { location: "Location", sticker: "Sticker", video: "Video", voice: "Voice message" };
 const STYLES = new Set(["success", "danger", "primary"]);
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
@@ -11,7 +12,7 @@ export const time = (at) => clock.format(new Date(at * 1000));
 // What a list, a banner or an answer says of a message, in one line.
 export function brief(message) {
   const text = message.text.slice(0, BRIEF).replace(/\s+/g, " ");
-  const name = message.kind === "photo" ? "Picture" : message.file?.name;
+  const name = message.kind === "photo" ? "Picture" : (OTHERS[message.kind] ?? message.file?.name);
   return text || name || line_of(message.service);
 }
 
@@ -43,6 +44,7 @@ function body(message, around) {
   if (message.forwarded_from) article.append(make("p", { className: "forwarded" }, `Forwarded from ${message.forwarded_from}`));
   if (message.reply_to) article.append(answered(message, around));
   if (message.file) article.append(message.kind === "photo" ? photo(message.file) : document_(message.file));
+  if (message.kind in OTHERS) article.append(make("p", { className: "text" }, OTHERS[message.kind]));
   if (message.text) {
     const text = make("div", { className: "text" }, words(message.text, message.entities));
     for (const [number, quote] of text.querySelectorAll(".folding").entries()) {
