@@ -140,6 +140,7 @@ class Requests:
         self._tap_s = tap_s
         self._wall = wall
         self._answers: set[asyncio.Task[None]] = set()
+        self._noted: set[str] = set()  # taps that were answered so, and are not done yet
         self._panels = Panels(
             engine, panels, zone=lambda: cards.zone, card=lambda name: cards.live.get(name)
         )
@@ -148,7 +149,9 @@ class Requests:
         """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
         match parts[0].by.kind:
             case "callback_query":
-                return await self._tap(parts[0])
+                reply = await self._tap(parts[0])
+                self._noted.discard(str(parts[0].body.get("id", "")))
+                return reply
             case "message":
                 return await self._message(parts)
             case "edited_message":
@@ -197,9 +200,10 @@ class Requests:
         A refusal is told too; what is left to be said then is the Reply.
         """
         asked = asyncio.ensure_future(call)
-        done, _ = await asyncio.wait({asked}, timeout=self._tap_s)
-        if not done:
-            self._answer(query, "Noted")
+        ended, _ = await asyncio.wait({asked}, timeout=self._tap_s)
+        if not ended:
+            self._note(query)
+        done = str(query.get("id", "")) not in self._noted
         try:
             result = await asked
         except Refused as refusal:
@@ -215,16 +219,21 @@ class Requests:
                     return Reply()
                 return Reply((self._said(sentence),))
             if done:
-                self._answer(query, "Noted")
+                self._note(query)
             raise
         except Unavailable:
             if done:
-                self._answer(query, "Noted")
+                self._note(query)
             raise
         if done:
             sentence, alert = told(result)
             self._answer(query, sentence, alert=alert)
         return result
+
+    def _note(self, query: dict[str, Any]) -> None:
+        """Answer "Noted": there is no second answer, so what comes of it is told otherwise."""
+        self._noted.add(str(query.get("id", "")))
+        self._answer(query, "Noted")
 
     def _asked_by(self, pressed: Pressed, cause: str) -> Awaitable[Any]:
         """Return the call a button stands for."""
@@ -264,7 +273,11 @@ class Requests:
             cause=f"telegram:{one.update_id}",
         )
         then = await self._in_time(one.body, call, lambda then: (then.said, then.alert))
-        return then if isinstance(then, Reply) else Reply(then.items)
+        if isinstance(then, Reply):
+            return then
+        late = str(one.body.get("id", "")) in self._noted
+        told = (Say(words=text.said(then.said), goal=goal),) if late and then.alert else ()
+        return Reply((*then.items, *told))
 
     async def _opened(self, query: dict[str, Any], panel: str, goal: str) -> Reply:
         say = await self._in_time(query, self._panels.open(panel, goal), lambda _: ("", False))

@@ -84,6 +84,20 @@ async def test_what_is_refused_is_told_and_the_panel_shows_how_it_is(stage: Stag
     assert (tap.answer, tap.alert) == ("Not today.", True)
 
 
+async def test_what_is_refused_late_is_said_in_the_chat(stage: Stage) -> None:
+    """A tap is answered once; "Noted" was that."""
+    await stage.start_bot()
+    panel = await opened(stage)
+    stage.phone.tap(panel, "Quiet hours")
+    page = await now_offers(stage, panel, "23–7")
+    stage.door.away = True
+    tap = await stage.phone.answered(stage.phone.tap(page, "23–7"))
+    assert tap.answer == "Noted"
+    stage.door.refuses = "Not today."
+    stage.door.away = False
+    await stage.phone.wait_for(lambda m: m.text == "Not today.")
+
+
 async def test_a_tap_that_a_dead_bot_left_over_is_done_once(stage: Stage) -> None:
     await stage.start_bot()
     panel = await opened(stage)
