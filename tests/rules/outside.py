@@ -53,6 +53,7 @@ from engine.rules.events import (
     Checked,
     CommandDecided,
     GaveUp,
+    GoalChanged,
     GoalDropped,
     GoalOpened,
     GoalResumed,
@@ -200,10 +201,14 @@ FORWARD = {
 }
 
 YES = {"start", "allow", "ship", "proceed", "push"}
+SETTINGS = (
+    *(("go", "ask"), ("go", "auto"), ("mode", "plan"), ("mode", "full"), ("model", "strong")),
+    *(("model", "off"), ("untick", "here")),
+)
 BACKWARD = {"leave", "stop", "discard", "deny", "not_this", "send_back", "cancel", "interrupt"}
 THEMES = (
     *("", "orders fail", "agents differ", "checks fail", "owner stops", "owner writes"),
-    *("time", "again", "heads move", "machines", "limits end"),
+    *("time", "again", "heads move", "machines", "limits end", "owner sets"),
 )
 
 
@@ -304,6 +309,7 @@ class Outside:
         yield "heads move", 2, [*map(self._head_moves, self.heads), self._remote_moves]
         yield "machines", 1, [self._memory(700), self._memory(2_000), self._memory(PLENTY_MB)]
         yield "limits end", 1, [self._choose(how) for how in ("", "go on", "ask", "morning")]
+        yield "owner sets", 1, [self._set(goal, *what) for goal in self.heads for what in SETTINGS]
         yield "", 1, [self._hold_all]
         yield "", 1, [move for verb, move in taps if verb == "drop" and self._drops]
 
@@ -340,6 +346,10 @@ class Outside:
     def _tap_again(self) -> None:
         if self.taps:
             self._try(*self.taps[-1 - self._number % min(3, len(self.taps))])()
+
+    def _set(self, goal: str, what: str, value: str) -> Move:
+        changed = GoalChanged(what=what, value=value, known=("here",), fenced=("here",))
+        return self._try(f"goal/{goal}", changed)
 
     def _hold_all(self) -> None:
         self.world.post("fleet", HeldAll(held=not self.world.states["fleet"].held))
