@@ -43,7 +43,7 @@ async def starts() -> list[Line]:
             why=(
                 "a tree of its own and a fence come first: the base is fetched and read, the tree laid "
                 "inside a fence, then the agent's own fence built, some twenty processes of git, sh and "
-                "bubblewrap one after another. What is left to win is to read the base and to lay a "
+                "bubblewrap one after another. What is left to win is to read the base and to lay a lead's "
                 "tree before they are asked for. The first goal of a project, which also copies it, "
                 f"took {first.median:.0f} ms."
             ),
