@@ -3,7 +3,7 @@
 What changes something is an event (the rule decides, and answers by the effect ReplyDesk); what only
 reads is answered here. The tools and their arguments are listed in engine/node/desk.py, which looks
 the arguments over before they leave the agent; here they are looked over again, since a fence's
-inside is nobody to trust. Neighbours: engine/adapters/runs.py brings the calls, board.py the status.
+inside is nobody to trust. Neighbours: engine/adapters/runs.py brings the calls, board/rows.py the status.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What the owner can still change of a plan: the view behind Change… on its card.
 
-Pure. Neighbours: engine/rules/changing.py decides what is taken, board.py makes the card itself.
+Pure. Neighbours: engine/rules/changing.py decides what is taken, board/plan_card.py makes the
+card itself.
 """
 
 from __future__ import annotations

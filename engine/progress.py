@@ -1,7 +1,7 @@
 """Who works at what, one line a worker, for the card of the whole goal.
 
-Pure; made from the workers' own cards, so that both say the same. Neighbours: board.py (all cards),
-bot/text_live.py (its words).
+Pure; made from the workers' own cards, so that both say the same. Neighbours:
+board/session_card.py (that card), bot/text_live.py (its words).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ on: a tap carries it back, and a tap on another revision is refused with what ch
 while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
 in snake case: start, discard, allow, always, deny, not_this, ship, correct, diff, drop, proceed, push,
 cancel, retry, another, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
-in NEEDS_TEXT are answered by a line. Built by engine/board.py from the streams' states.
+in NEEDS_TEXT are answered by a line. Built by engine/board/ from the streams' states.
 """
 
 from __future__ import annotations

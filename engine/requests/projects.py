@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine import board, board_places
+from engine import board
 from engine.adapters import sources
+from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules.events import (
@@ -34,7 +35,7 @@ class Projects(Inside):
                 name=project.name,
                 source=project.source,
                 base=project.base,
-                push=board_places.pushes_to(project),
+                push=pushes_to(project),
                 commands=(
                     *((f"check: {project.check} (set by you)",) if project.check else ()),
                     *(

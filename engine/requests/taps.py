@@ -1,6 +1,6 @@
 """Buttons, and lines written to a card: judged by what was on the phone.
 
-Neighbours: goals.py, for lines that belong to no card; engine/board.py, which made the cards.
+Neighbours: goals.py, for lines that belong to no card; engine/board/, which made the cards.
 """
 
 from __future__ import annotations

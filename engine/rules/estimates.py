@@ -3,7 +3,7 @@
 They are made when a plan is proposed and kept with it, so that the card says the same for as long as
 it waits; what the owner changes of the plan changes the sum. Money adds up over all pieces, time
 along the longest chain of pieces that wait for each other. Pure. Neighbours: engine/history.py (finds
-what landed), planning.py (keeps them), engine/board.py (shows them).
+what landed), planning.py (keeps them), engine/board/plan_card.py (shows them).
 """
 
 from __future__ import annotations

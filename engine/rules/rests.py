@@ -2,7 +2,7 @@
 
 Part of fleet.py's rule: a run of a resting account waits there with a reason, so that neither a second
 worker is started into a limit nor one run after another fails at a stale login. Pure. Neighbours:
-turn_ends.py tells what an agent was refused, board.py shows the one card of a login.
+turn_ends.py tells what an agent was refused, board/failure_card.py shows the one card of a login.
 """
 
 from __future__ import annotations

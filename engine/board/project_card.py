@@ -1,7 +1,6 @@
-"""States -> cards of the places work is done in: a repository on its way in.
+"""The card of a repository on its way in: named on the phone, not yet a project.
 
-Pure, as board.py, which shows them in General. Neighbours: rules/adding.py (the states),
-bot/text_places.py (the words).
+Pure. Shown in General. Neighbour: engine/rules/adding.py (its states).
 """
 
 from __future__ import annotations

@@ -1,0 +1,130 @@
+"""The card of one ask: a card of its own for each kind of decision.
+
+Pure. Neighbours: engine/rules/ask.py (what an answer does), engine/choices.py (what its taps carry).
+"""
+
+from __future__ import annotations
+
+from engine.board.looking import World, fence_of, state_of
+from engine.rules import ask as ask_rule
+from engine.rules.ask import Ask
+from engine.rules.goal_state import Goal
+from engine.rules.session_state import Session
+from engine.rules.words import AskKind, Decision
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    CommandCard,
+    LimitCard,
+    PermissionCard,
+    QuestionCard,
+    WhereCard,
+)
+
+LIMIT_WORDS = {
+    Decision.ALLOW: "Goes on",
+    Decision.DENY: "Left: Resume on its session's card goes on",
+}
+
+
+def ask_card(world: World, ask: Ask) -> AnyCard:
+    is_open = ask.stage is ask_rule.Stage.OPEN
+    decided = ""
+    if ask.decision is not None:
+        decided = ask_rule.already(ask) if not is_open else ""
+        decided = decided.removeprefix("Already ").removesuffix(".")
+        decided = decided[:1].upper() + decided[1:]
+    if ask.command is not None and ask.decision is Decision.DENY:
+        decided = "Not this: it never runs, and the work goes on without it"
+    if ask.kind is AskKind.LIMIT and ask.decision in LIMIT_WORDS:
+        decided = LIMIT_WORDS[ask.decision]
+    session = state_of(world, ask.teller, Session)
+    machine = session.machine if session else "here"
+    fenced, _ = fence_of(world, machine)
+    common: dict[str, object] = {
+        "id": ask.id,
+        "goal": ask.goal,
+        "at": ask.asked_at,
+        "asks": is_open,
+        "decided": decided,
+        "decided_at": ask.decided_at,
+    }
+    match ask.kind:
+        case AskKind.PERMISSION:
+            return PermissionCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                tool=_tool_words(ask.tool),
+                command=ask.detail,
+                why=ask.title,
+                machine=machine or "here",
+                fenced=fenced,
+                project=ask.keeper.removeprefix("project/"),
+                rule=ask.rule,
+                never=ask.never,
+                buttons=_permission_buttons(ask) if is_open else (),
+            )
+        case AskKind.QUESTION:
+            question = ask.questions[len(ask.answers)] if is_open and ask.questions else None
+            options = question.options if question else ()
+            picks = tuple(f"option-{index}" for index in range(len(options)))
+            return QuestionCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                questions=ask.questions,
+                answers=ask.answers,
+                buttons=(*picks, "answer") if is_open else (),
+            )
+        case AskKind.APPROACH:
+            return ApproachCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                text=ask.detail,
+                buttons=("approve", "send_back", "stop") if is_open else (),
+            )
+        case AskKind.CHECK | AskKind.SETUP:
+            goal = state_of(world, f"goal/{ask.goal}", Goal)
+            source = f"{goal.settings_from} at {goal.base_commit[:7]}" if goal else ""
+            return CommandCard(
+                **common,  # type: ignore[arg-type]
+                kind=ask.kind.value,
+                project=ask.title,
+                command=ask.detail,
+                source=source,
+                buttons=("allow", "not_this") if is_open else (),
+            )
+        case AskKind.LIMIT:
+            goal = state_of(world, f"goal/{ask.goal}", Goal)
+            return LimitCard(
+                **common,  # type: ignore[arg-type]
+                account=ask.title,
+                title=goal.title if goal else "",
+                buttons=("resume", "leave") if is_open else (),
+            )
+        case AskKind.WHERE:
+            options = tuple(label for label, _ in ask.options)
+            goal = state_of(world, f"goal/{ask.goal}", Goal)
+            if is_open and goal is not None and not goal.live:
+                is_open = False
+                common |= {"asks": False, "decided": "The goal is over"}
+            return WhereCard(
+                **common,  # type: ignore[arg-type]
+                text=ask.detail,
+                options=options,
+                edited=ask.title == ask_rule.EDITED,
+                files=tuple(file.name for file in ask.files),
+                buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
+            )
+
+
+def _tool_words(tool: str) -> str:
+    """A tool as the owner may read it: a server's own by its two names."""
+    if tool == "AskUserQuestion":
+        return "a question that cannot be shown"
+    kind, _, rest = tool.partition("__")
+    server, _, name = rest.partition("__")
+    return f"{name} of {server}" if kind == "mcp" and name else tool
+
+
+def _permission_buttons(ask: Ask) -> tuple[str, ...]:
+    return ("allow", "deny") if ask.rule is None else ("allow", "always", "deny")

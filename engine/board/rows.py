@@ -1,0 +1,148 @@
+"""/status: what waits on the owner, runs, comes next and has landed, one row each.
+
+Pure; made from the cards themselves, so that both say the same. Neighbour: every_card.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.board.ask_card import ask_card
+from engine.board.every_card import cards, general
+from engine.board.looking import Doing, World, each_goal, open_asks, state_of
+from engine.board.waits import YOUR_ANSWER, YOUR_LINE, commands_wait
+from engine.progress import AS_THEY_ARE, INTERRUPTED
+from engine.rules import plan as plan_rule
+from engine.rules.fleet import Fleet
+from engine.rules.goal_state import Goal
+from engine.rules.words import AskKind
+from engine.views import (
+    AnyCard,
+    ApproachCard,
+    Board,
+    CommandCard,
+    FailureCard,
+    LimitCard,
+    PermissionCard,
+    PlanCard,
+    ProjectCard,
+    QuestionCard,
+    ReviewCard,
+    Row,
+    SessionCard,
+    ShipCard,
+    WhereCard,
+    WorkerCard,
+)
+
+
+def board(world: World, doing: Doing) -> Board:
+    """/status: Now (waits on the owner), Running, Next, Landed."""
+    now: list[Row] = []
+    running: list[Row] = []
+    following: list[Row] = []
+    landed: list[Row] = []
+    for goal, own in each_goal(world):
+        if not goal.live:
+            now.extend(_left_asks(own, goal))
+            continue
+        shown = cards(own, goal.id, doing)
+        now.extend(
+            Row(goal.id, card.id, goal.title, asks_for(card))
+            for card in shown
+            if card.asks and not card.decided
+        )
+        for card in shown:
+            if isinstance(card, SessionCard | WorkerCard):
+                _rows_of_session(goal, card, now, running, following)
+        for piece in goal.pieces:
+            if piece.stage is plan_rule.Stage.WAITING:
+                why = plan_rule.waits_for(piece, goal.pieces)
+                why = f"after {why}" if why else commands_wait(goal)
+                following.append(Row(goal.id, goal.id, f"{piece.number}. {piece.title}", why))
+            elif piece.stage is plan_rule.Stage.LANDED:
+                landed.append(Row(goal.id, piece.id, f"{piece.number}. {piece.title}", goal.title))
+    now.extend(Row("", card.id, "General", asks_for(card)) for card in general(world) if card.asks)
+    fleet = state_of(world, "fleet", Fleet) or Fleet()
+    machines = tuple(_machine_line(fleet, machine.name) for machine in fleet.machines)
+    return Board(tuple(now), tuple(running), tuple(following), tuple(landed), machines)
+
+
+def _left_asks(world: World, goal: Goal) -> Iterator[Row]:
+    """A goal that is over may have asked for the project what another goal now waits for."""
+    for ask in open_asks(world, goal):
+        if ask.kind is AskKind.WHERE:
+            continue  # about the goal itself
+        yield Row(goal.id, ask.id, goal.title, asks_for(ask_card(world, ask)))
+
+
+def _rows_of_session(
+    goal: Goal,
+    card: SessionCard | WorkerCard,
+    now: list[Row],
+    running: list[Row],
+    following: list[Row],
+) -> None:
+    title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
+    title = f"{goal.title} · {title}"
+    for wait in card.waits:
+        if wait.what == YOUR_ANSWER:
+            continue  # the card that asks has a row of its own
+        said = wait.what.lower() if wait.what in AS_THEY_ARE else f"waits for {wait.what}"
+        row = Row(goal.id, card.id, title, f"{said}: {wait.why}", wait.until)
+        (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
+    if card.doing and not card.waits:
+        where = card.machine if isinstance(card, SessionCard) else card.where
+        running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
+
+
+PROJECT_ASKS = {
+    "barred": "a key to let it in by",
+    "bases": "the branch to start from",
+    "failed": "it could not be read",
+    "check": "how it is checked",
+}
+
+
+def asks_for(card: AnyCard) -> str:
+    """What a card waits for, in a few words without foreign text."""
+    match card:
+        case PlanCard():
+            return f"a plan of {len(card.pieces)} to start"
+        case PermissionCard():
+            return f"{card.who} asks to use {card.tool}"
+        case QuestionCard():
+            return f"{card.who} has a question"
+        case ApproachCard():
+            return f"{card.who} shows its approach"
+        case CommandCard():
+            return f"the project's {card.kind} to allow"
+        case ProjectCard():
+            return f"project {card.name}: {PROJECT_ASKS.get(card.stage, 'your word')}"
+        case ReviewCard():
+            return "a review"
+        case ShipCard():
+            return "Push" if card.stage == "ready" else "Proceed"
+        case FailureCard():
+            return card.what
+        case WorkerCard():
+            return f"worker {card.number} failed"
+        case LimitCard():
+            return "whether to go on after a usage limit"
+        case WhereCard(edited=True):
+            return "whether your edit of the goal goes to its lead"
+        case WhereCard():
+            return "which goal a line of yours is for"
+        case _:
+            return "your word"
+
+
+def _machine_line(fleet: Fleet, name: str) -> str:
+    machine = fleet.machine(name)
+    if machine is None:
+        return name
+    runs = sum(slot.machine == name for slot in fleet.running)
+    state = machine.fence if machine.up else f"down: {machine.why}"
+    if machine.paused:
+        state = f"paused by you · {state}"
+    return f"{name} · {runs} of {machine.max_runs} runs · {state}"

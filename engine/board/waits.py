@@ -1,0 +1,110 @@
+"""What a session or a goal waits for, and why; every wait says both.
+
+Pure. Neighbours: doing.py (what goes on instead), session_card.py and worker_card.py (which show it).
+"""
+
+from __future__ import annotations
+
+from engine.board.doing import goal_doing, holds_for_you
+from engine.board.looking import World, open_asks, state_of
+from engine.progress import INTERRUPTED, STOPPED
+from engine.rules import after_limit, session_state, turn_ends
+from engine.rules import goal_state as goal_rule
+from engine.rules import plan as plan_rule
+from engine.rules import ship as ship_rule
+from engine.rules.goal_state import Goal, PlanStage, ReviewStage
+from engine.rules.session_state import Session
+from engine.rules.ship import Ship
+from engine.views import Wait
+
+YOUR_LINE = "a line of yours"
+GOES_ON = "by you; nothing runs until /resume"
+YOUR_ANSWER = "your answer"
+
+
+def decision_waits(world: World, goal: Goal) -> bool:
+    if not goal.live:
+        return False
+    ship = state_of(world, f"ship/{goal.id}", Ship)
+    shipping = ship is not None and ship.stage in (ship_rule.Stage.PROCEED, ship_rule.Stage.READY)
+    return (
+        goal.plan_stage is PlanStage.PROPOSED
+        or goal.review.stage is ReviewStage.OPEN
+        or (goal.stage is goal_rule.Stage.SHIPPING and shipping)
+        or any(piece.stage is plan_rule.Stage.FAILED for piece in goal.pieces)
+    )
+
+
+def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
+    if session is None:
+        return ()
+    match session.stage:
+        case session_state.Stage.WANTING:
+            where = session.where or "asking for one"
+            return (Wait("a place to run", where, session.waits_until),)
+        case session_state.Stage.PARKED:
+            account = f"account {session.account.name}"
+            return (_after_limit(session.why, account, session.parked_until),)
+        case session_state.Stage.HELD if not session.final:
+            return (Wait(STOPPED, GOES_ON),)
+        case session_state.Stage.FAILED:
+            return (Wait("you", session.why),)
+        case session_state.Stage.IDLE if session.asks:
+            return (Wait(YOUR_ANSWER, "it asked and ended its turn"),)
+        case session_state.Stage.RUNNING if holds_for_you(world, session):
+            return (Wait(YOUR_ANSWER, "it asked and goes on then"),)
+        case session_state.Stage.IDLE if session.wakes and not session.queue:
+            first = min(session.wakes, key=lambda wake: wake.due_at)
+            return (Wait("a time of its own choice", first.why, first.due_at),)
+        case _:
+            return ()
+
+
+def _after_limit(why: str, account: str, until: float) -> Wait:
+    """What a session waits for that a usage limit stopped: the limit, the morning, its owner."""
+    if why == after_limit.TILL_MORNING:
+        return Wait("the morning", f"{why}: {account}", until)
+    if why == after_limit.WAITS_FOR_YOU:
+        return Wait("you", f"{why}: Resume, or Leave it")
+    return Wait(turn_ends.LIMIT, account, until)
+
+
+def is_past_limit(session: Session | None) -> bool:
+    """Whether a session's limit is over and it still rests: then Resume is of use."""
+    if session is None or session.stage is not session_state.Stage.PARKED:
+        return False
+    return session.why in (after_limit.TILL_MORNING, after_limit.WAITS_FOR_YOU)
+
+
+def lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ...]:
+    """Why a goal does not go on by itself; a lead at rest with nothing under way waits for a line."""
+    waits = session_waits(world, lead)
+    if waits or not goal.live:
+        return waits
+    if goal.held:
+        return (Wait(STOPPED, GOES_ON),)
+    resting = (
+        lead is not None
+        and lead.stage is session_state.Stage.IDLE
+        and (lead.interrupted or not lead.queue)
+    )
+    under_way = plan_rule.ready(goal.pieces) or any(
+        piece.stage in plan_rule.OPEN and piece.stage is not plan_rule.Stage.WAITING
+        for piece in goal.pieces
+    )
+    if resting and lead and lead.interrupted and not goal.failure:
+        or_news = ", or its workers' news" if under_way else ""
+        return (Wait(INTERRUPTED, f"it waits for a line of yours{or_news}"),)
+    if not resting or under_way or goal.failure or goal_doing(world, goal):
+        return ()
+    if goal.plan_stage is PlanStage.PROPOSED and goal.go != "ask":
+        return (Wait("Start", "its lead left the plan for you"),)
+    if open_asks(world, goal) or decision_waits(world, goal):
+        return ()
+    return (Wait(YOUR_LINE, "its lead ended its turn and nothing is under way"),)
+
+
+def commands_wait(goal: Goal) -> str:
+    if goal.held:
+        return "stopped: /resume goes on"
+    return "waits for your word on the project's commands" if not goal.settled else "starts next"
