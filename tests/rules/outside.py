@@ -208,13 +208,17 @@ SETTINGS = (
 BACKWARD = {"leave", "stop", "discard", "deny", "not_this", "send_back", "cancel", "interrupt"}
 THEMES = (
     *("", "orders fail", "agents differ", "checks fail", "owner stops", "owner writes"),
-    *("time", "again", "heads move", "machines", "limits end", "owner sets"),
+    *("time", "again", "heads move", "machines", "limits end", "owner sets", "agents ask"),
 )
 
 
 def silent(_run: str) -> str:
     """No agent says what it does."""
     return ""
+
+
+# What agents ask to run: one that Always keeps comes often, one that it never does.
+COMMANDS = ('{"command": "make lint"}', '{"command": "make lint"}', '{"command": "git push"}')
 
 
 class Outside:
@@ -310,6 +314,7 @@ class Outside:
         yield "machines", 1, [self._memory(700), self._memory(2_000), self._memory(PLENTY_MB)]
         yield "limits end", 1, [self._choose(how) for how in ("", "go on", "ask", "morning")]
         yield "owner sets", 1, [self._set(goal, *what) for goal in self.heads for what in SETTINGS]
+        yield "agents ask", 1, [*self._permissions(), *(m for verb, m in taps if verb == "always")]
         yield "", 1, [self._hold_all]
         yield "", 1, [move for verb, move in taps if verb == "drop" and self._drops]
 
@@ -578,6 +583,11 @@ class Outside:
             yield partial(self.world.post, f"session/{start.session}", taken)
         yield from self._calls_of(start)
 
+    def _permissions(self) -> Iterator[Move]:
+        for run in self.seen:
+            if run in self.named and run not in self.ended and not self.waits(run):
+                yield self._ask(run, AskKind.PERMISSION)
+
     def name(self, run: str) -> None:
         start = self.alive[run]
         self.named.add(run)
@@ -617,6 +627,7 @@ class Outside:
                 title="Which?",
                 detail="Which?",
                 tool="Bash" if held else "",
+                input_json=COMMANDS[self.next() % len(COMMANDS)] if held else "",
                 questions=() if held else (Question("Which?", options=("Euro", "Pound")),),
                 call="" if held else self._call(run),
             )
@@ -770,8 +781,28 @@ def broken_promises(outside: Outside) -> list[str]:
         *_workers_before_the_go(outside.world.history),
         *_unchecked(outside.world.history),
         *_twice(outside),
+        *_allowed_by_nobody(outside.world.history),
         *_too_many_attempts(outside.world),
     ]
+
+
+def _allowed_by_nobody(history: list[Happened]) -> Iterator[str]:
+    """An agent does what the owner allowed: this once, or always and then the very same."""
+    asked: dict[str, str] = {}
+    allowed: set[str] = set()
+    always: set[str] = set()
+    for stream, event, effects in history:
+        match event:
+            case AskRaised(kind=AskKind.PERMISSION):
+                asked[event.ask] = event.input_json
+            case Answered(decision=Decision.ALLOW) if effects:
+                ask = stream.partition("/")[2]
+                allowed.add(ask)
+                if event.always:
+                    always.add(asked[ask])
+            case AskSettled(decision=Decision.ALLOW, ask=ask) if ask in asked:
+                if ask not in allowed and asked[ask] not in always:
+                    yield f"{ask} ({asked[ask]}) was allowed by nobody"
 
 
 def _two_writers(history: list[Happened]) -> Iterator[str]:
@@ -862,7 +893,8 @@ def _twice(outside: Outside) -> Iterator[str]:
         for effect in effects
         if isinstance(effect, Tell)
     ]
-    settled = Counter(s for s, event in told if isinstance(event, AskSettled | CommandDecided))
+    settled = Counter(s for s, event in told if isinstance(event, CommandDecided))
+    settled.update(f"ask/{event.ask}" for _, event in told if isinstance(event, AskSettled))
     yield from (f"{stream} was decided {n} times" for stream, n in settled.items() if n > 1)
     landed = Counter(event.piece for _, event in told if isinstance(event, PieceLanded))
     yield from (f"{piece} landed {n} times" for piece, n in landed.items() if n > 1)
