@@ -1,7 +1,7 @@
 """Text with formatting, as Telegram counts it: a builder, a splitter, and the taming of foreign text.
 
 Offsets and lengths are UTF-16 units throughout; a parse mode is never used, so nothing an agent
-writes can be markup. text.py builds all our wording with `Builder`; outbox.py sends what comes out.
+writes can be markup. text_sheet.py builds our wording with `Builder`; outbox.py sends what comes out.
 """
 
 import re

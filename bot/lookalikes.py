@@ -1,7 +1,7 @@
 """An agent's words where ours could stand: an option that reads like a button of ours is quoted.
 
-Pure. What looks alike counts as alike: case, signs around it, letters of other scripts. text.py labels
-the buttons.
+Pure. What looks alike counts as alike: case, signs around it, letters of other scripts. text_buttons.py
+labels the buttons.
 """
 
 import unicodedata

@@ -6,7 +6,8 @@ Part of bot/text.py's wording. Neighbours: sent.py and file_back.py.
 from typing import Any
 
 from bot.entities import one_line
-from bot.text import Words, document
+from bot.text_said import document
+from bot.text_sheet import Words
 from engine.views import Document, FoundFile
 
 UNREAD = {

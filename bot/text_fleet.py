@@ -11,7 +11,8 @@ from typing import Any
 
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
-from bot.text import Button, Words, clock, side_by_side
+from bot.text_buttons import side_by_side
+from bot.text_sheet import Button, Words, clock
 from engine.views import AccountView, MachineView, OfferView
 
 BACK = Button("← Back", "list")

@@ -1,6 +1,6 @@
 """Words about work that goes on: what an agent does just now, who works at what, a topic's title.
 
-Part of text.py's wording; pure, and knows nothing of it. What an agent printed stands in a code block
+Part of text.py's wording; pure. What an agent printed stands in a code block
 with nothing hidden in it, the newest kept where not all fits.
 """
 

@@ -1,6 +1,6 @@
 """What is said of the places work is done in: projects on their way in, machines, accounts.
 
-Pure wording, as text.py's, which shows the project's card by it; places.py shows the panels.
+Pure wording, as text.py's, which shows the project's card by it; projects.py shows the panels.
 """
 
 from __future__ import annotations

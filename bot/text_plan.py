@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from bot import text_estimate
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
-from bot.text import SIZES, Button, Words, after, side_by_side
+from bot.text_buttons import side_by_side
+from bot.text_plan_card import SIZES, after
+from bot.text_sheet import Button, Words
 from engine.views import PieceChoice, PieceLine, PlanChoices
 
 BACK = Button("← Back", "back")

@@ -1,6 +1,6 @@
 """What Always keeps, in words: on a permission's card, and in the list of what is kept.
 
-Pure. text.py puts these lines into messages; the rules are engine/rules/always.py's.
+Pure. text_asks.py puts these lines into messages; the rules are engine/rules/always.py's.
 """
 
 from bot.entities import one_line

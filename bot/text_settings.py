@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from bot.entities import Builder, one_line, visible
 from bot.panels import Question, mark
-from bot.text import LONG_LABEL, Button, Words, side_by_side
+from bot.text_buttons import LONG_LABEL, side_by_side
+from bot.text_sheet import Button, Words
 from engine.views import CommandView, LeadSettings, OwnerView, ProjectView, Ticked
 
 BACK = Button("← Back", "back")

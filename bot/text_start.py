@@ -1,7 +1,7 @@
 """What a new owner reads first: that they command, and what to do next. Pure wording, as text.py's."""
 
 from bot.entities import Builder
-from bot.text import Words
+from bot.text_sheet import Words
 
 TOO_LATE = (
     "That link is no good any more: it works once, for 15 minutes. On the box, quarterdeck setup "

@@ -1,0 +1,68 @@
+"""What the cards say by which somebody asks: a permission, a question, a project's command.
+
+Pure wording, as text.py's. Neighbours: text_rules.py (what Always would keep), text_card.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot import text_rules
+from bot.entities import Rich, markdown, one_line, tame, units, visible
+from bot.text_buttons import LONG_LABEL
+from bot.text_sheet import COMMAND_ROOM, Sheet, dots
+from engine.views import CommandCard, Document, PermissionCard, QuestionCard
+
+
+def permission(card: PermissionCard, sheet: Sheet) -> None:
+    sheet.fact(dots(one_line(card.who), one_line(card.tool, 60)))
+    where = one_line(card.machine, 60)
+    if card.fenced:
+        sheet.line(f"{where} · fenced")
+    else:
+        sheet.line(f"⚠ {where} · unfenced: it can touch all that this user can", "bold")
+    command = visible(card.command)
+    if units(command) <= COMMAND_ROOM:
+        sheet.add(command, "pre").line()
+    else:
+        sheet.file = Document(name="command.txt", text=command)
+        sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
+    why = tame(card.why).strip()
+    if why.lower() not in {"run a command", f"use {card.tool}".lower(), card.tool.lower()}:
+        sheet.foreign("It says why:", Rich(why), "why.txt", 400)
+    if card.asks:
+        sheet.fact(text_rules.offered(card))
+        sheet.line("Allow runs it this once. Deny tells it no.")
+    sheet.fact(text_rules.kept(card))
+
+
+def question(card: QuestionCard, sheet: Sheet) -> None:
+    sheet.line(one_line(card.who))
+    for question, answer in zip(card.questions, card.answers, strict=False):
+        sheet.line(f"{one_line(question.header or question.text, 80)}: {one_line(answer)}")
+    if len(card.answers) >= len(card.questions):
+        return
+    number = len(card.answers)
+    question = card.questions[number]
+    label = f"It asks ({number + 1} of {len(card.questions)}):" if len(card.questions) > 1 else ""
+    sheet.foreign(label or "It asks:", markdown(question.text), "question.md", COMMAND_ROOM)
+    listed(question.options, sheet)
+
+
+def listed(options: Sequence[str], sheet: Sheet) -> None:
+    """Spell the options out where a button's label would cut them."""
+    if any(len(option) > LONG_LABEL for option in options):
+        for number, option in enumerate(options, 1):
+            sheet.add(f"{number}. ").add(one_line(option, 300), "italic").line()
+
+
+def command(card: CommandCard, sheet: Sheet) -> None:
+    sheet.fact(dots(one_line(card.project), one_line(card.source)))
+    command = visible(card.command)
+    if units(command) <= COMMAND_ROOM:
+        sheet.add(command, "pre").line()
+    else:
+        sheet.file = Document(name=f"{card.kind}.txt", text=command)
+        sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
+    if card.asks:
+        sheet.line("Asked once for exactly this; again when it changes.")

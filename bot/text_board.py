@@ -1,0 +1,109 @@
+"""Answers to commands: what waits, runs and landed; projects; health.
+
+Pure wording, as text.py's; the views are the engine's. Neighbour: text_help.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+from bot.entities import Builder, one_line
+from bot.text_card import first_line
+from bot.text_sheet import HEADING, Words, capital, clock, count, dots, in_messages
+from engine.views import AnyCard, Board, ProjectView, Row
+
+
+def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
+    """Return /status: what waits on the owner, runs, comes next, has landed."""
+    sheet = Builder()
+    parts = {
+        "Waits on you": board.now,
+        "Running": board.running,
+        "Next": board.next,
+        "Landed": board.landed[:10],
+    }
+    for title, rows in parts.items():
+        if rows:
+            sheet.line(title, "bold")
+            for row in rows:
+                _row(row, sheet, zone)
+            sheet.line()
+    if not sheet.size:
+        sheet.line("Nothing waits on you and nothing runs.").line()
+    for machine in board.machines:
+        sheet.line(one_line(machine, 160))
+    return in_messages(sheet)
+
+
+def _row(row: Row, sheet: Builder, zone: tzinfo | None) -> None:
+    until = f" · {clock(row.until, zone)}" if row.until else ""
+    sheet.line(f"• {dots(one_line(row.title, HEADING), one_line(row.text, 160))}{until}")
+
+
+def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
+    """Return /asks: only what waits on the owner."""
+    sheet = Builder()
+    if not rows:
+        sheet.line("Nothing waits on you.")
+    else:
+        sheet.line(f"{count(len(rows), 'decision')} {_wait(len(rows))} on you", "bold")
+        for row in rows:
+            _row(row, sheet, zone)
+    return in_messages(sheet)
+
+
+def catch_up(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
+    """Return what is said when quiet hours are over and something waits."""
+    sheet = Builder()
+    waits = f"{count(len(rows), 'decision')} {_wait(len(rows))} on you"
+    sheet.line(f"Quiet hours are over: {waits}", "bold")
+    for row in rows:
+        _row(row, sheet, zone)
+    return in_messages(sheet)
+
+
+def reminder(cards: Sequence[AnyCard], zone: tzinfo | None = None) -> Words:
+    """Return that decisions still wait, in our words alone: it sounds."""
+    still = "still waits" if len(cards) == 1 else "still wait"
+    sheet = Builder().line(f"{count(len(cards), 'decision')} {still} on you", "bold")
+    for card in cards[:20]:
+        since = f" · since {clock(card.at, zone)}" if card.at else ""
+        sheet.line(f"• {first_line(card)}{since}")
+    return Words(sheet.done())
+
+
+def projects(views: Sequence[ProjectView]) -> list[Words]:
+    """Return /projects."""
+    sheet = Builder()
+    for view in views:
+        sheet.add(one_line(view.name, HEADING), "bold").line(f" · {one_line(view.base)}")
+        sheet.add(one_line(view.source, 200), "code").line()
+        if view.push and view.push != view.source:
+            sheet.add("pushes to ").add(one_line(view.push, 200), "code").line()
+        for command in view.commands:
+            sheet.line(one_line(command, 160))
+    if not views:
+        sheet.line("No project yet.")
+    sheet.line().line("Add one: /projects add NAME URL_OR_PATH")
+    return in_messages(sheet)
+
+
+def health(found: dict[str, object]) -> list[Words]:
+    """Return /health: what the engine says of itself, a fact a line."""
+    sheet = Builder().line("Health", "bold")
+    for name, value in found.items():
+        sheet.line(f"{capital(name.replace('_', ' '))}: {one_line(_plainly(value), 300)}")
+    return in_messages(sheet)
+
+
+def _plainly(value: object) -> str:
+    if isinstance(value, dict):
+        value = [f"{name} {_plainly(one)}" for name, one in value.items()]
+    if isinstance(value, list | tuple):
+        return "; ".join(map(str, value)) or "none"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"

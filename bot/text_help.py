@@ -1,0 +1,52 @@
+"""What can be said to the bot, and what it asks for a reply to.
+
+Pure wording, as text.py's. Neighbour: commands in requests.py.
+"""
+
+from __future__ import annotations
+
+NOT_THERE = "That is not there any more. Look at it again."
+ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
+PROMPTS = {
+    "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
+    "another": (
+        "Which command checks it? Reply to this message.",
+        "As you would type it in its folder",
+    ),
+    "answer": ("Your answer? Reply to this message.", "It goes to who asked"),
+    "send_back": ("What should it do otherwise? Reply to this message.", "It goes to the worker"),
+    "new": ("What is the goal? Reply to this message.", "A lead plans it first"),
+}
+HELP = """\
+Give a goal: /new, or just write it here. A lead plans it and waits for your Start.
+
+/status  what waits on you, runs, comes next
+/asks  only what waits on you
+/file  a file of this session: /file docs/plan.md
+/projects  list; /projects add NAME URL_OR_PATH
+/machines  list; /machines add NAME USER@HOST
+/accounts  list; /accounts add NAME claude
+/stop  in a session, or /stop all
+/resume  in a session, or /resume all
+/settings  yours; in a session: its mode, model, machines; or /settings PROJECT
+/settings rules  what Always allows: take it back
+/health  is all well?
+
+Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \
+its agent. It hears you after its turn, or at once with Now on its card. Interrupt ends a turn, Stop all \
+of it until Resume. A key you paste is sealed and \
+deleted from the chat before any agent sees it."""
+COMMANDS = (
+    ("new", "Give a goal: /new [project] [goal]"),
+    ("status", "What waits on you, what runs"),
+    ("asks", "Only what waits on you"),
+    ("projects", "List projects, or add one"),
+    ("file", "A file of this session: /file docs/plan.md"),
+    ("machines", "Computers agents run on, or add one"),
+    ("accounts", "Who pays for agents, or add one"),
+    ("stop", "Stop this session, or: /stop all"),
+    ("resume", "Go on with it, or: /resume all"),
+    ("settings", "Yours; in a session: its own; or of a project"),
+    ("health", "Is all well?"),
+    ("help", "What can be said here"),
+)
