@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from engine.engine import opened
 from engine.errors import Refused
 from engine.paths import Home
 from engine.views import OwnerView
+
+
+def of(seen: OwnerView) -> OwnerView:
+    """What was set, without what there is to choose from on this machine."""
+    return replace(seen, modes=(), models=())
 
 
 async def test_settings_are_kept_over_a_restart(tmp_path: Path) -> None:
@@ -19,7 +25,7 @@ async def test_settings_are_kept_over_a_restart(tmp_path: Path) -> None:
         told = await door.change_setting("zone", "europe/berlin", cause="c2")
         assert told == {"verdict": "Kept: zone Europe/Berlin."}
     async with opened(home) as door:
-        assert await door.settings() == OwnerView(zone="Europe/Berlin", quiet=(1380, 420))
+        assert of(await door.settings()) == OwnerView(zone="Europe/Berlin", quiet=(1380, 420))
         await door.change_setting("zone", "off", cause="c3")
         assert door.owner() == OwnerView(quiet=(1380, 420))
 
@@ -49,7 +55,7 @@ async def test_what_cannot_be_kept_is_refused_and_changes_nothing(
     async with opened(Home(tmp_path)) as door:
         with pytest.raises(Refused):
             await door.change_setting(name, value, cause="c1")
-        assert await door.settings() == OwnerView()
+        assert of(await door.settings()) == OwnerView()
 
 
 async def test_health_tells_every_limit_there_is(tmp_path: Path) -> None:

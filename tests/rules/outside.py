@@ -1026,7 +1026,10 @@ def unfinished(outside: Outside) -> list[str]:
                     for piece in state.pieces
                     if piece.stage in (PieceStage.COLLECTING, PieceStage.LANDING)
                 ]
-                if state.plan_stage is PlanStage.PROPOSED and state.correcting:
+                since = (
+                    state.plan_at > state.review.decided_at
+                )  # one that waited before may wait on
+                if state.plan_stage is PlanStage.PROPOSED and state.correcting and since:
                     found.append(f"{stream}: a plan waits though the correction was its go")
     fleet = outside.world.states["fleet"]
     found += [f"{slot.run} keeps its place" for slot in (*fleet.running, *fleet.wanting)]
