@@ -64,5 +64,9 @@ def command(card: CommandCard, sheet: Sheet) -> None:
     else:
         sheet.file = Document(name=f"{card.kind}.txt", text=command)
         sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
+    if card.asks and card.kind == "copy":
+        sheet.line(
+            "From your own checkout, where it is on this box: agents can read all that is in it."
+        )
     if card.asks:
         sheet.line("Asked once for exactly this; again when it changes.")

@@ -99,6 +99,8 @@ def first_line(card: AnyCard) -> str:
             return f"{what} for you" if card.asks else what
         case ApproachCard():
             return "A worker shows its approach" if card.asks else "An approach"
+        case CommandCard(kind="copy"):
+            return "Copy folders into each worker's tree?" if card.asks else "Folders to copy"
         case CommandCard():
             kind = f"the project's {one_line(card.kind, 20)}"
             return f"Allow {kind}?" if card.asks else capital(kind)

@@ -224,7 +224,6 @@ class Performer:
             asks=tuple(asks),
             settings_from=found.path,
             check_by_owner=by_owner,
-            copy=found.copy,
             note=found.note,
         )
         return [(f"goal/{effect.goal}", read)]

@@ -3,7 +3,7 @@
     [worktree]                      .quarterdeck/settings.toml, or .magnum/settings.toml
     setup = "npm ci"                the first of the two that is there counts
     check = "make test"
-    copy = ["node_modules", ".venv"]   what git does not keep and a new tree gets a copy of
+    copy = ["node_modules", ".venv"]   folders a new tree gets a copy of
 
     [preview]
     command = "npm run dev"
@@ -50,7 +50,6 @@ class Settings(Struct, frozen=True):
     commands: tuple[Command, ...] = ()  # setup before check
     preview: Preview | None = None
     note: str = ""  # to be said to the owner
-    copy: tuple[str, ...] = ()  # paths below the tree
 
 
 async def read(hub: Reads, project: str, commit: str) -> Settings:
@@ -66,10 +65,10 @@ async def read(hub: Reads, project: str, commit: str) -> Settings:
     notes = [f"{path} counts; {found[1][0]} is there too and is not read."] if found[1:] else []
     try:
         table = tomllib.loads(_text(body))
-        commands, preview, copy = _commands(table), _preview(table), _copy(table)
+        commands, preview = (*_commands(table), *_copy(table)), _preview(table)
     except ValueError as error:
         return Settings(path, note=" ".join([*notes, f"{path} is not used: {error}"]))
-    return Settings(path, commands, preview, " ".join(notes), copy)
+    return Settings(path, commands, preview, " ".join(notes))
 
 
 def _text(body: bytes) -> str:
@@ -84,7 +83,8 @@ def _commands(table: dict[str, object]) -> tuple[Command, ...]:
     return tuple(Command(kind, text) for kind, text in named if text)
 
 
-def _copy(table: dict[str, object]) -> tuple[str, ...]:
+def _copy(table: dict[str, object]) -> tuple[Command, ...]:
+    """The paths to copy, one a line: they may be of the owner's own checkout, so they are asked for."""
     listed = _section(table, "worktree").get("copy", [])
     if not isinstance(listed, list) or not all(isinstance(path, str) for path in listed):
         raise ValueError(
@@ -92,7 +92,8 @@ def _copy(table: dict[str, object]) -> tuple[str, ...]:
         )
     if len(listed) > MAX_COPIED:
         raise ValueError(f"copy in [worktree] has more than {MAX_COPIED} paths")
-    return tuple(dict.fromkeys(_below(path) for path in listed))
+    paths = "\n".join(dict.fromkeys(_below(path) for path in listed))
+    return (Command("copy", paths),) if paths else ()
 
 
 def _below(path: str) -> str:

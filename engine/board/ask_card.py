@@ -36,6 +36,8 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
         decided = decided[:1].upper() + decided[1:]
     if ask.command is not None and ask.decision is Decision.DENY:
         decided = "Not this: it never runs, and the work goes on without it"
+        if ask.kind is AskKind.COPY:
+            decided = "Not this: nothing is copied, and the work goes on without it"
     if ask.kind is AskKind.LIMIT and ask.decision in LIMIT_WORDS:
         decided = LIMIT_WORDS[ask.decision]
     session = state_of(world, ask.teller, Session)
@@ -82,7 +84,7 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 text=ask.detail,
                 buttons=("approve", "send_back", "stop") if is_open else (),
             )
-        case AskKind.CHECK | AskKind.SETUP:
+        case AskKind.CHECK | AskKind.SETUP | AskKind.COPY:
             goal = state_of(world, f"goal/{ask.goal}", Goal)
             source = f"{goal.settings_from} at {goal.base_commit[:7]}" if goal else ""
             return CommandCard(

@@ -46,6 +46,7 @@ OFFERED = {
     AskKind.APPROACH: {Decision.APPROVE, Decision.SEND_BACK},
     AskKind.CHECK: {Decision.ALLOW, Decision.DENY},
     AskKind.SETUP: {Decision.ALLOW, Decision.DENY},
+    AskKind.COPY: {Decision.ALLOW, Decision.DENY},
     AskKind.LIMIT: {Decision.ALLOW, Decision.DENY},
     AskKind.WHERE: {Decision.ANSWER},
 }

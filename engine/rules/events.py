@@ -214,7 +214,6 @@ class BaseRead(Event, frozen=True):
     asks: tuple[str, ...] = ()  # one id for each command, should the owner have to be asked
     settings_from: str = ""
     check_by_owner: bool = False  # the settings name none: it is the one the owner set
-    copy: tuple[str, ...] = ()  # paths a new tree gets a copy of
     note: str = ""  # something to say: both settings files exist, detached head, …
 
 

@@ -70,7 +70,7 @@ from engine.rules.goal_state import (
 from engine.rules.piece import of_piece, turn_over
 from engine.rules.planning import of_plan, start_ready
 from engine.rules.review import of_review, of_ship
-from engine.rules.words import HERE, Role
+from engine.rules.words import COPY, HERE, Role
 
 TITLE_LENGTH = 60
 
@@ -204,7 +204,6 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         commands=tuple(CommandState(command) for command in event.commands),
         settings_from=event.settings_from,
         check_by_owner=event.check_by_owner,
-        copy=event.copy,
         failure="",
     )
     wanted = tuple(
@@ -217,6 +216,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
     checks = tuple(
         f"{command.kind}: `{command.text}` (waits for the owner's word)"
         for command in event.commands
+        if command.kind != COPY
     )
     prompt = roles.rundown(
         project=now.project,

@@ -99,7 +99,6 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     commands: tuple[CommandState, ...] = ()
     settings_from: str = ""
     check_by_owner: bool = False  # the check is the one they set; the settings name none
-    copy: tuple[str, ...] = ()  # paths a worker's new tree gets a copy of
     base_verdict: CheckVerdict | None = None
     plan: str = ""
     plan_stage: PlanStage = PlanStage.NONE

@@ -29,7 +29,7 @@ from engine.rules.goal_state import (
     with_piece,
 )
 from engine.rules.plan import Piece
-from engine.rules.words import Role
+from engine.rules.words import COPY, Role
 
 
 def of_plan(now: Goal, event: PlanProposed | PlanChanged | PlanStarted | PlanDiscarded) -> Step:
@@ -207,8 +207,11 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         machine=piece.machine if piece.machine in (now.machines or (piece.machine,)) else "",
         machines=now.machines,
         setup=now.command("setup"),
-        copy=now.copy,
-        commands=(*(c.command.text for c in now.commands if c.allowed), *joins),
+        copy=tuple(now.command(COPY).split("\n")) if now.command(COPY) else (),
+        commands=(
+            *(c.command.text for c in now.commands if c.allowed and c.command.kind != COPY),
+            *joins,
+        ),
         files=now.files,
     )
     return Tell(stream=f"session/{piece.session}", event=opened)

@@ -196,7 +196,7 @@ def _ask(now: Project, event: CommandWanted) -> tuple[Project, tuple[AnyEffect, 
     if any(asked == command for asked, _ in now.asking):
         return waiting, ()
     asked = Asked(
-        kind=AskKind.SETUP if command.kind == "setup" else AskKind.CHECK,
+        kind=AskKind(command.kind),
         goal=event.goal,
         teller=f"project/{now.name}",
         title=now.name,

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+COPY = "copy"  # kind of a Command that is none: its text is paths, one a line
 HERE = "here"  # the machine the engine itself runs on
 
 
@@ -24,6 +25,7 @@ class AskKind(StrEnum):
     APPROACH = "approach"
     CHECK = "check"
     SETUP = "setup"
+    COPY = "copy"  # folders that git does not keep, into each worker's tree
     LIMIT = "limit"  # whether work goes on after a usage limit
     WHERE = "where"  # which project or session a line of the owner is for
 
@@ -98,7 +100,7 @@ class Question(Struct, frozen=True):
 class Command(Struct, frozen=True):
     """A command of the project's settings, allowed by the owner word for word."""
 
-    kind: str  # "check" or "setup"
+    kind: str  # "check", "setup", or COPY
     text: str
 
 

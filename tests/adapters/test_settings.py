@@ -36,7 +36,7 @@ async def test_setup_check_and_preview_are_read(tmp_path: Path) -> None:
 
 async def test_what_is_to_be_copied_is_read(tmp_path: Path) -> None:
     found = await read(tmp_path, {OURS: '[worktree]\ncopy = ["node_modules", "./web//.venv/"]\n'})
-    assert found.copy == ("node_modules", "web/.venv")
+    assert found.commands == (Command("copy", "node_modules\nweb/.venv"),)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ async def test_what_lies_outside_the_project_is_not_copied_and_that_is_said(
     tmp_path: Path, listed: str
 ) -> None:
     found = await read(tmp_path, {OURS: f"[worktree]\ncopy = {listed}\n"})
-    assert found.copy == ()
+    assert found.commands == ()
     assert "is not used: copy in [worktree]" in found.note
 
 

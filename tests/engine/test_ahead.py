@@ -8,7 +8,7 @@ from typing import Any
 from engine.ahead import wanted
 from engine.rules.effects import StartRun
 from engine.rules.events import GoalDropped
-from engine.views import PlanCard, WorkerCard
+from engine.views import CommandCard, PlanCard, WorkerCard
 from tests.engine.phone import Phone, good_worker, held, lead, plan, words, worker
 from tests.fakes import git
 from tests.rules.world import draft, proposed, started
@@ -38,6 +38,9 @@ async def test_trees_are_made_ready_while_the_plan_waits_for_its_go(tmp_path: Pa
         (path / "deps").mkdir()
         (path / "deps/lib").write_text("installed once\n")
         goal = await phone.goal(name)
+        asked = await phone.card(goal, CommandCard)
+        assert "agents can read all that is in it" in words(asked)
+        await phone.tap(asked, "allow")
         card = await phone.card(goal, PlanCard)
         await phone.until(
             lambda: pool(phone) == 4, "four free trees, however many pieces there are"
@@ -62,10 +65,26 @@ async def test_what_could_not_be_copied_is_said_on_the_workers_card(tmp_path: Pa
         name, path = await project(phone)
         (path / "deps").symlink_to(tmp_path)
         goal = await phone.goal(name)
-        await phone.tap(await phone.card(goal, PlanCard), "start")
+        phone.will(goal)
         card = await phone.card(goal, WorkerCard, lambda card: bool(card.uncopied))
         assert "⚠ Not copied into its tree: deps: a link, and links are not followed" in words(card)
         await phone.card(goal, WorkerCard, lambda card: card.doing == "At work.")
+
+
+async def test_nothing_is_copied_that_the_owner_did_not_allow(tmp_path: Path) -> None:
+    async with held(tmp_path) as phone:
+        await phone.agent(*lead(plan(PIECES[0])), AT_WORK)
+        name, path = await project(phone)
+        (path / "deps").mkdir()
+        (path / "deps/key").write_text("of the owner\n")
+        goal = await phone.goal(name)
+        asked = await phone.card(goal, CommandCard)
+        await phone.tap(await phone.card(goal, PlanCard), "start")
+        assert phone.of(goal, WorkerCard) == []  # no worker before the owner's word
+        await phone.tap(asked, "not_this")
+        await phone.card(goal, WorkerCard, lambda card: card.doing == "At work.")
+        (piece,) = phone.state(goal).pieces
+        assert not (phone.home.root / "trees" / name / piece.session / "deps").exists()
 
 
 def trees(world: Any) -> list[tuple[str, int]]:
