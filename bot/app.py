@@ -30,11 +30,13 @@ from bot.delivery import Flooded, outcome
 from bot.gate import KINDS
 from bot.inbox import Inbox
 from bot.morning import Morning
-from bot.outbox import BACK_OFF_S, Outbox, Say, Weight
+from bot.outbox import Outbox
+from bot.pace import BACK_OFF_S
 from bot.pairing import Pairing
 from bot.redact import redacted
 from bot.reminders import Reminders
 from bot.requests import Requests
+from bot.unsaid import Say, Weight
 from engine import config
 from engine.api import Client
 from engine.errors import Refused

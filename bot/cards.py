@@ -18,8 +18,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from bot import text, text_live
-from bot.outbox import Outbox, Say, Wanted, Weight, packed
+from bot.outbox import Outbox
 from bot.quiet import Quiet
+from bot.unsaid import Say, Wanted, Weight, packed
 from engine.api import Change, Gone, Ready
 from engine.views import (
     AnyCard,

@@ -1,7 +1,8 @@
 """One call of the Bot API, and what its answer means for the outbox.
 
 Telegram names its errors only by their text, and a send has no key that would make it safe to
-repeat; so each answer is turned into one of a few outcomes here, and outbox.py acts on those alone.
+repeat; so each answer is turned into one of a few outcomes here, and the lane acts on
+those alone.
 """
 
 import os

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from bot import text, text_files
 from bot.cards import Cards
-from bot.outbox import File, Item, Say
 from bot.panels import Engine
+from bot.unsaid import File, Item, Say
 from engine.views import FoundFile, QuestionCard, SessionCard
 
 OVER = ("shipped", "dropped")  # as a session's card says it

@@ -23,7 +23,9 @@ from msgspec import Struct
 from bot import text
 from bot.entities import units
 from bot.gate import Allowed, Ignored, Stranger, admit
-from bot.outbox import BACK_OFF_S, Item, Outbox, Say, Weight, packed
+from bot.outbox import Outbox
+from bot.pace import BACK_OFF_S
+from bot.unsaid import Item, Say, Weight, packed
 from engine.api import Missing, WentAway
 from engine.errors import Refused, Unavailable
 from stores.cards import CardStore, Entry

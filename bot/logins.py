@@ -15,8 +15,8 @@ import telegram
 
 from bot import delivery, text, text_fleet
 from bot.inbox import Arrived, Reply, in_order
-from bot.outbox import Delete, Item, Prompt, Say
 from bot.panels import Engine, verdict
+from bot.unsaid import Delete, Item, Prompt, Say
 from engine.errors import Refused
 from stores.cards import CardStore
 from stores.sealing import seal

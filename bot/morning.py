@@ -11,7 +11,8 @@ from datetime import tzinfo
 from typing import Any, Protocol
 
 from bot import text
-from bot.outbox import HUSHED, Outbox, Say, Weight, packed
+from bot.outbox import HUSHED, Outbox
+from bot.unsaid import Say, Weight, packed
 from engine.errors import Refused, Unavailable
 from engine.views import Row
 from stores.cards import CardStore

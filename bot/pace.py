@@ -1,7 +1,7 @@
 """How fast we may speak in one chat: sends, edits and topics share one budget there.
 
 Telegram publishes about one message a second in a chat with short bursts, 20 a minute in a group;
-we stay a little under both. outbox.py asks before each call and tells after it. Pure: `now` is given.
+we stay a little under both. lane.py asks before each call and tells after it. Pure: `now` is given.
 """
 
 from collections import deque
@@ -15,6 +15,11 @@ TICK_S = 0.001
 GROUP_A_MINUTE = 19
 EDIT_EVERY_S = 2.5
 EDIT_EVERY_S_GROUP = 5.5
+# How long a call that failed waits for its next try.
+BACK_OFF_S = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+# After a lost answer: long enough for a late message to show up and be tapped.
+UNKNOWN_S = (8.0, 30.0, 120.0, 600.0)
+BLOCKED_S = 300.0
 
 
 class Pace:

@@ -20,7 +20,7 @@ from telegram.error import InvalidToken, TelegramError
 
 from bot import text_start
 from bot.gate import KINDS, Stranger, admit, pressed_start
-from bot.outbox import BACK_OFF_S
+from bot.pace import BACK_OFF_S
 from engine import config, pairing
 from engine.pairing import Judged
 from engine.paths import Home

@@ -35,8 +35,8 @@ from msgspec import Struct
 
 from bot import text
 from bot.buttons import Pressed
-from bot.outbox import Edit, Item, Prompt, Say
 from bot.text import Words
+from bot.unsaid import Edit, Item, Prompt, Say
 from engine.errors import Refused
 from engine.views import AnyCard
 

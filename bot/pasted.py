@@ -11,8 +11,9 @@ import telegram
 
 from bot import delivery, keys
 from bot.inbox import Arrived
-from bot.outbox import Delete, Outbox
+from bot.outbox import Outbox
 from bot.panels import Engine
+from bot.unsaid import Delete
 from stores.sealing import seal
 
 

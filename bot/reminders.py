@@ -10,7 +10,8 @@ import asyncio
 
 from bot import text
 from bot.cards import Cards
-from bot.outbox import HUSHED, Outbox, Say, Weight, packed
+from bot.outbox import HUSHED, Outbox
+from bot.unsaid import Say, Weight, packed
 from engine.views import AnyCard, SessionCard
 from stores.cards import CardStore
 

@@ -41,7 +41,7 @@ from bot.fleet import Accounts, Machines, offer_page
 from bot.inbox import Arrived, Reply, in_order
 from bot.kept import KeptRules
 from bot.logins import Logins
-from bot.outbox import Item, Outbox, Prompt, React, Say
+from bot.outbox import Outbox
 from bot.panels import Engine, Panel, Panels, verdict
 from bot.pasted import Pasted
 from bot.plan_panel import PlanPanel
@@ -50,6 +50,7 @@ from bot.sent import Sending, Sent
 from bot.settings import NAMES, OF_LEADS, Settings
 from bot.settings_project import panel_of
 from bot.text import Words
+from bot.unsaid import Item, Prompt, React, Say
 from engine.api import Missing
 from engine.errors import Refused, Unavailable
 from engine.views import (

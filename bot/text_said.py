@@ -1,6 +1,6 @@
 """What is said once and not kept current: notes, an agent's words, a text that was asked for.
 
-Pure wording, as text.py's. Neighbour: outbox.py joins what one speaker has to say by then.
+Pure wording, as text.py's. Neighbour: lane_lines.py joins what one speaker has to say by then.
 """
 
 from __future__ import annotations

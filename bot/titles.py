@@ -5,7 +5,7 @@
 Each rename is a message in the chat's pace and leaves a line in its topic, so a state that comes and
 goes within seconds renames nothing, and what stands there already is not sent again, after a restart
 either. A name that the owner gave by hand stays theirs, and a topic that is gone is left gone.
-Part of outbox.py's lane; the words are text_live.py's.
+Part of places.py; the words are text_live.py's.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import pytest
 
 from bot.cards import Cards
 from bot.morning import Morning
-from bot.outbox import Say, Weight
 from bot.text import said
+from bot.unsaid import Say, Weight
 from engine.api import Ready
 from engine.errors import Unavailable
 from engine.views import OwnerView, Row

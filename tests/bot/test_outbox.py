@@ -15,8 +15,10 @@ from telegram.request import HTTPXRequest
 from bot import text
 from bot.emulator import Emulator, Message
 from bot.entities import Rich, Span
-from bot.outbox import Delete, Edit, Lane, Outbox, Prompt, React, Say, Wanted, Weight
+from bot.lane import Lane
+from bot.outbox import Outbox
 from bot.text import Words
+from bot.unsaid import Delete, Edit, Prompt, React, Say, Wanted, Weight
 from engine.views import Document
 from stores.cards import CardStore
 from stores.database import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot import text, text_live
-from bot.outbox import Say, Wanted, Weight
+from bot.unsaid import Say, Wanted, Weight
 from engine.views import WorkLine
 from tests.bot.stage import OWNER, Stage, session
 from tests.bot.test_outbox import Desk, desk_on, wanted

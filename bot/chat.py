@@ -1,0 +1,94 @@
+"""One chat as its lane knows it: what was tried in it and waits, and how its messages are put.
+
+Neighbours: lane.py (what goes next), lane_cards.py and lane_lines.py (the calls), places.py (topics).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot import text
+from bot.delivery import Blocked, Done, Flooded, NotNow, Outcome, Unknown
+from bot.entities import Rich
+from bot.pace import BACK_OFF_S, BLOCKED_S, Pace
+from bot.text import Words
+from bot.unsaid import Say, Weight
+
+if TYPE_CHECKING:
+    from bot.outbox import Outbox
+
+log = logging.getLogger(__name__)
+
+
+class Place(Struct, frozen=True):
+    """Where a message of a goal goes: a topic, or the plain chat under the goal's name."""
+
+    thread: int = 0
+    name: str = ""
+
+
+class Chat:
+    """What is known of one chat; a thing's key is a line's id or a card.
+
+    since    a thing: waits since
+    newest   a goal: when something new was shown of it
+    plain    things to be said without formatting
+    """
+
+    def __init__(self, outbox: Outbox, chat: int) -> None:
+        self.outbox = outbox
+        self.id = chat
+        self.pace = Pace(chat)
+        self.blocked = False
+        self.since: dict[int | str, float] = {}
+        self.newest: dict[str, float] = {}
+        self.plain: set[int | str] = set()
+        self._due: dict[int | str, float] = {}  # not before
+        self._tries: dict[int | str, int] = {}
+        self._failures = 0
+
+    def due(self, key: int | str) -> float:
+        """Return when a thing may be tried again."""
+        return self._due.get(key, 0.0)
+
+    def as_sent(self, words: Words, place: Place, below: bool, key: int | str) -> Words:
+        if place.name:
+            words = text.headed(words, place.name, below=below)
+        return replace(words, rich=Rich(words.rich.text)) if key in self.plain else words
+
+    def later(self, key: int | str, why: str, waits: Sequence[float]) -> None:
+        tries = self._tries[key] = self._tries.get(key, 0) + 1
+        wait_s = waits[min(tries, len(waits)) - 1]
+        self._due[key] = self.outbox.clock() + wait_s
+        log.warning("postponed what=%s why=%s wait_s=%.0f", key, why, wait_s)
+
+    def hold(self, outcome: Outcome) -> None:
+        """Hold the chat as the outcome asks."""
+        now = self.outbox.clock()
+        match outcome:
+            case Flooded(wait_s):
+                log.warning("flood control chat=%d wait_s=%.0f", self.id, wait_s)
+                self.pace.hold(now + wait_s + 0.5)
+            case Blocked():
+                self.blocked = True
+                log.warning("the owner has blocked the bot; trying again wait_s=%.0f", BLOCKED_S)
+                self.pace.hold(now + BLOCKED_S)
+            case Unknown() | NotNow():
+                self._failures += 1
+                self.pace.hold(now + BACK_OFF_S[min(self._failures, len(BACK_OFF_S)) - 1])
+            case Done():
+                self._failures = 0
+
+    def forget(self, key: int | str) -> None:
+        self._due.pop(key, None)
+        self._tries.pop(key, None)
+        self.plain.discard(key)
+        self._failures = 0
+
+    async def tell(self, sentence: str) -> None:
+        await self.outbox.say(self.id, Weight.ANSWER, Say(words=text.said(sentence)))
