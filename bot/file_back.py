@@ -1,7 +1,7 @@
 """A file the owner asks for by a line: "send me docs/plan.md", or /file docs/plan.md.
 
 Plain code answers it, and no agent hears of it. What only may be a path ("send README") is looked for,
-and is a line like any other where there is none of that name. Neighbours: requests.py hears, the engine's
+and is a line like any other where there is none of that name. Neighbours: messages.py hears, the engine's
 `file` finds, outbox.py sends.
 """
 

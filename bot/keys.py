@@ -1,7 +1,7 @@
 """Finds keys in what the owner pastes, so that none of them goes any further.
 
 Only what is plainly a key: a provider's own prefix, a private key block, a password in an address, a
-value assigned to a name that says so. inbox.py and requests.py take them out before anything else is
+value assigned to a name that says so. inbox.py and messages.py take them out before anything else is
 done with a text; each is sealed, and `{{NAME}}` stands in its place. Pure.
 """
 

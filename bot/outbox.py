@@ -14,8 +14,8 @@ worst, and never a loss. Answers to taps do not come through here: nothing may h
 
 In quiet hours all comes silently; what would have sounded is noted for morning.py.
 
-cards.py says what is wanted, requests.py what is answered; unsaid.py is what can wait, lane.py says it
-in one chat, pace.py says how fast, delivery.py makes the calls and reads the errors.
+cards.py says what is wanted, requests.py and its parts what is answered. unsaid.py is what can wait,
+lane.py says it in one chat, pace.py says how fast, delivery.py makes the calls and reads the errors.
 """
 
 import asyncio

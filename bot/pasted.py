@@ -1,7 +1,7 @@
 """Pasted keys, taken out of a message before anything else is done with it.
 
 Each is sealed for the vault, `{{NAME}}` stands in its place, and the messages that held one are deleted.
-keys.py knows what looks like a key; requests.py asks here first.
+keys.py knows what looks like a key; messages.py asks here first.
 """
 
 import asyncio

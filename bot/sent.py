@@ -1,10 +1,10 @@
 """What the owner sends beside words: fetched from Telegram, told apart, and kept for the agents.
 
-    photo, document ── getFile ──> Fetched ── keys taken out (requests.py) ──> home/attached ──> Attachment
+    photo, document ── getFile ──> Fetched ── keys taken out (messages.py) ──> home/attached ──> Attachment
     voice, video, sticker, …   ──> a sentence
 
 Small text documents become part of the words. A text is looked through for keys before it is written
-anywhere; so nothing is kept here before requests.py has done that. The address of a file is the
+anywhere; so nothing is kept here before messages.py has done that. The address of a file is the
 server's word: only one below our own Bot API is fetched, never a path of this machine.
 """
 

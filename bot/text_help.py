@@ -1,6 +1,6 @@
 """What can be said to the bot, and what it asks for a reply to.
 
-Pure wording, as text.py's. Neighbour: commands in requests.py.
+Pure wording, as text.py's. Neighbour: commands.py, which does it.
 """
 
 from __future__ import annotations

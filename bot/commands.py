@@ -1,0 +1,251 @@
+"""What begins with a slash -> what it asks for.
+
+Commands come in the owner's own words only. What looks like a mistyped one starts nothing, it suggests.
+Neighbours: messages.py hands them over, text_help.py lists them, panels.py shows what has no one answer.
+"""
+
+import difflib
+import re
+import time
+from collections.abc import Callable, Sequence
+
+from bot import logins, text, text_fleet, text_places, text_start
+from bot.cards import Cards
+from bot.file_back import FileBack
+from bot.fleet import offer_page
+from bot.heard import Heard, as_view, done, prompt_for, receipt, said
+from bot.panels import Engine, Panels
+from bot.projects import wanted
+from bot.settings import NAMES, OF_LEADS
+from bot.settings_project import panel_of
+from bot.text import Words
+from bot.unsaid import Item, Prompt, Say
+from engine.views import Board, OwnerView, ProjectView, SessionCard
+from stores.cards import CardStore, Told
+
+LATE_S = 3600
+FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
+BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
+
+
+class Commands:
+    """Does what a command says."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        store: CardStore,
+        cards: Cards,
+        panels: Panels,
+        file_back: FileBack,
+        *,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._engine = engine
+        self._store = store
+        self._cards = cards
+        self._panels = panels
+        self._file_back = file_back
+        self._wall = wall
+
+    async def do(self, heard: Heard, name: str, rest: str) -> list[Item]:
+        match name:
+            case "new":
+                return await self._new(heard, rest)
+            case "file":
+                return await self._file_back.asked(rest, heard.goal, heard.card, heard.message_id)
+            case "stop" | "resume":
+                return await self._stop_or_resume(heard, name, rest)
+            case "status":
+                return _says(
+                    text.board(as_view(await self._engine.call("board"), Board), self._cards.zone)
+                )
+            case "asks":
+                board = as_view(await self._engine.call("board"), Board)
+                return _says(text.asks(board.now, self._cards.zone))
+            case "machines":
+                return await self._machines(heard, rest)
+            case "accounts":
+                return await self._accounts(heard, rest)
+            case "projects":
+                return await self._projects(heard, rest)
+            case "settings":
+                return await self._settings(heard, rest)
+            case "health":
+                return _says(text.health(as_view(await self._engine.call("health"), dict)))
+            case "start":
+                return await self._start()
+            case "help":
+                return [said(text.HELP)]
+            case _ if name in FUTURE:
+                return [said(f"/{name} does not exist yet.", heard.message_id)]
+            case _:
+                near = meant(f"/{name}")
+                hint = f"Did you mean {near}?" if near else "/help lists what can be said."
+                return [said(f"There is no /{name}. {hint} Nothing was started.", heard.message_id)]
+
+    async def _start(self) -> list[Item]:
+        """Say what comes next to who just begins; ask for their time where nobody did."""
+        projects = await self._known_projects()
+        accounts = await self._engine.call("accounts")
+        owner = as_view(await self._engine.call("settings"), OwnerView)
+        words = text_start.welcome(projects=bool(projects), accounts=bool(accounts))
+        asks = [] if owner.zone else [await self._panels.open("settings", page="first")]
+        return [Say(words=words), *asks]
+
+    async def _settings(self, heard: Heard, rest: str) -> list[Item]:
+        name, _, value = rest.partition(" ")
+        if not rest:
+            about = f"settings-{heard.goal}" if heard.goal else "settings"
+            return [await self._panels.open(about, heard.goal)]
+        if name.lower() in ("rules", "revoke"):
+            return await self._rules(heard, value.strip())
+        names = {view.name.lower(): view.name for view in await self._known_projects()}
+        if not value and name.lower() in names and name.lower() not in NAMES:
+            return [await self._panels.open(panel_of(names[name.lower()]))]
+        if not value.strip():
+            return [
+                said(
+                    "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL or "
+                    "/settings limit ask (off switches each off), /settings rules, or /settings and a "
+                    "project's name.",
+                    heard.message_id,
+                )
+            ]
+        goal = heard.goal if name.lower() in OF_LEADS else ""
+        result = await self._engine.call(
+            "change_setting", cause=heard.cause, name=name.lower(), value=value, goal=goal
+        )
+        return done(heard, result)
+
+    async def _rules(self, heard: Heard, number: str) -> list[Item]:
+        """List what Always keeps, or take one back by its number."""
+        number = number.lower().removeprefix("revoke").strip()
+        if not number:
+            return [await self._panels.open("rules")]
+        if not re.fullmatch(r"[0-9]{1,9}", number):
+            sentence = "Say /settings revoke and a rule's number; /settings rules lists them."
+            return [said(sentence, heard.message_id)]
+        result = await self._engine.call("revoke_rule", cause=heard.cause, number=int(number))
+        return done(heard, result)
+
+    async def _new(self, heard: Heard, rest: str) -> list[Item]:
+        first, _, goal = rest.partition(" ") if " " in rest.split("\n")[0] else rest.partition("\n")
+        names = {view.name.lower(): view.name for view in await self._known_projects()}
+        project = names.get(first.lower(), "")
+        words = goal.strip() if project else rest
+        if not words:
+            return [prompt_for(Prompt("new", project=project, files=heard.files), "")]
+        return await self.new_goal(heard, project, words)
+
+    async def new_goal(self, heard: Heard, project: str, goal: str) -> list[Item]:
+        result = await self._engine.call(
+            "new_goal", cause=heard.cause, project=project, text=goal, by="owner", **heard.along
+        )
+        await self.gave(heard, result)
+        return receipt(heard, result)
+
+    async def gave(self, heard: Heard, result: object) -> None:
+        """Remember in which message a goal was given: it may be edited, or replied to."""
+        goal = result.get("goal") if isinstance(result, dict) else None
+        if goal:
+            told = Told(str(goal), "", None)
+            await self._store.keep_told(heard.chat, heard.message_id, told, self._wall())
+
+    async def _stop_or_resume(self, heard: Heard, name: str, rest: str) -> list[Item]:
+        late_s = self._wall() - heard.date
+        if name == "stop" and heard.date and late_s > LATE_S:
+            when = text.clock(heard.date, self._cards.zone)
+            return [
+                said(
+                    f"Your /stop of {when} reached me only now and was not done. Send it again if "
+                    "you still want it.",
+                    heard.message_id,
+                )
+            ]
+        every = rest.lower() == "all"
+        goal = "" if every else heard.goal or self._only_goal(name)
+        if not goal and not every:
+            return [
+                said(
+                    f"Which one? Send /{name} in its topic or as a reply to its card, or /{name} all.",
+                    heard.message_id,
+                )
+            ]
+        return done(heard, await self._engine.call(name, cause=heard.cause, goal=goal))
+
+    def _only_goal(self, verb: str) -> str:
+        """Return the goal that alone can be meant, or nothing."""
+        found = [
+            card.id
+            for card in self._cards.live.values()
+            if isinstance(card, SessionCard) and verb in card.buttons
+        ]
+        return found[0] if len(found) == 1 else ""
+
+    async def _projects(self, heard: Heard, rest: str) -> list[Item]:
+        verb, *words = rest.split(maxsplit=2) or [""]
+        match verb, words:
+            case "", []:
+                return [await self._panels.open("projects")]
+            case "add", [_, _]:
+                asked = wanted(rest.partition(" ")[2])
+                result = await self._engine.call("want_project", cause=heard.cause, **asked)
+                return receipt(heard, result)
+            case "check", [name, *command]:
+                result = await self._engine.call(
+                    "set_check", cause=heard.cause, name=name, text=" ".join(command)
+                )
+                return done(heard, result)
+            case "remove", [name]:
+                result = await self._engine.call("remove_project", cause=heard.cause, name=name)
+                return done(heard, result)
+            case _:
+                return [said(text_places.PROJECTS_USAGE, heard.message_id)]
+
+    async def _machines(self, heard: Heard, rest: str) -> list[Item]:
+        match rest.split():
+            case []:
+                return [await self._panels.open("machines")]
+            case ["add", name, address]:
+                await self._engine.call(
+                    "offer_machine", cause=heard.cause, name=name, address=address
+                )
+                return [await self._panels.open("machines", page=offer_page(name))]
+            case ["remove", name]:
+                result = await self._engine.call("remove_machine", cause=heard.cause, name=name)
+                return done(heard, result)
+            case _:
+                return [said(text_fleet.MACHINE_USAGE, heard.message_id)]
+
+    async def _accounts(self, heard: Heard, rest: str) -> list[Item]:
+        match rest.split():
+            case []:
+                return [await self._panels.open("accounts")]
+            case ["add", name, agent]:
+                words, items = await logins.begin(self._engine, name, agent, heard.cause)
+                return [*([said(words, heard.message_id)] if words else []), *items]
+            case ["remove", name]:
+                result = await self._engine.call("remove_account", cause=heard.cause, name=name)
+                return done(heard, result)
+            case _:
+                return [said(text_fleet.ACCOUNT_USAGE, heard.message_id)]
+
+    async def _known_projects(self) -> list[ProjectView]:
+        return as_view(await self._engine.call("projects"), list[ProjectView])
+
+
+def _says(messages: Sequence[Words]) -> list[Item]:
+    return [Say(words=words) for words in messages]
+
+
+def meant(said: str) -> str:
+    """Return the command that a text looks mistyped for, or nothing."""
+    word = said.strip()
+    if not re.fullmatch(r"[/.!\\]?[A-Za-z]{3,12}(?:\s+all)?[.!]?", word):
+        return ""
+    bare = re.sub(r"[^a-z]", "", word.lower().split()[0])
+    if word[0] not in "/.!\\":
+        return f"/{bare}" if bare in BARE else ""
+    near = difflib.get_close_matches(bare, [name for name, _ in text.COMMANDS], 1, 0.6)
+    return f"/{near[0]}" if near else ""

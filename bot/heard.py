@@ -1,0 +1,66 @@
+"""One message of the owner's, whole and with its keys taken out, and the few words it is answered with.
+
+Neighbours: messages.py makes it of what came, commands.py and panels.py act on it.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from bot import text
+from bot.panels import verdict
+from bot.unsaid import Item, Prompt, React, Say
+from engine.views import Attachment
+
+T = TypeVar("T")
+
+# A verdict of so few words ("on it", "Started in shop") is said by a reaction alone.
+BRIEF = 4
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """One message, whole, with its keys taken out."""
+
+    cause: str
+    chat: int
+    message_id: int
+    date: float
+    text: str
+    quoted: bool  # the words are not the owner's own
+    goal: str
+    card: str
+    prompt: Prompt | None
+    files: tuple[Attachment, ...] = ()
+
+    @property
+    def along(self) -> dict[str, Any]:
+        """What is passed on with the words, if anything is."""
+        return {"files": self.files} if self.files else {}
+
+
+def said(sentence: str, reply_to: int = 0) -> Say:
+    return Say(words=text.said(sentence), reply_to=reply_to)
+
+
+def receipt(heard: Heard, result: object) -> list[Item]:
+    """Confirm a line with the least there is: what became of it, its card shows anyway."""
+    words = verdict(result)
+    if len(words.split()) > BRIEF:
+        return [said(words, heard.message_id)]
+    return [React(message_id=heard.message_id)]
+
+
+def done(heard: Heard, result: object) -> list[Item]:
+    """Say what a command did."""
+    return [said(verdict(result) or "Done.", heard.message_id)]
+
+
+def prompt_for(prompt: Prompt, goal: str) -> Say:
+    sentence, placeholder = text.PROMPTS[prompt.verb]
+    return Say(words=text.said(sentence), goal=goal, prompt=prompt, placeholder=placeholder)
+
+
+def as_view(result: object, kind: type[T]) -> T:
+    """Return what the engine answered as the view it is."""
+    return msgspec.convert(msgspec.to_builtins(result), kind)

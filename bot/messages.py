@@ -1,0 +1,226 @@
+"""A message -> one call of the engine's door, and what is answered to it.
+
+Keys are taken out before anything else is looked at. Forwarded text is passed on as a quote and orders
+nothing. Neighbours: pasted.py (keys), sent.py (what came with it), commands.py (what begins with a
+slash), file_back.py (a file asked for by a line).
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from bot import file_back, keys, text, text_files
+from bot.buttons import Pressed
+from bot.commands import Commands, meant
+from bot.entities import TEXT_LIMIT, units
+from bot.file_back import FileBack
+from bot.heard import Heard, receipt, said
+from bot.inbox import Arrived, Reply, in_order
+from bot.logins import Logins
+from bot.outbox import Outbox
+from bot.panels import Engine, Panels
+from bot.pasted import Pasted
+from bot.sent import Sending, Sent
+from bot.unsaid import Item, Prompt, React
+from engine.errors import Refused
+from engine.views import Attachment
+from stores.cards import CardStore, Told
+
+
+class Messages:
+    """Turns what owners write and send along into calls."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        outbox: Outbox,
+        store: CardStore,
+        panels: Panels,
+        commands: Commands,
+        file_back: FileBack,
+        *,
+        pasted: Pasted,
+        sending: Sending,
+        logins: Logins,
+    ) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._store = store
+        self._panels = panels
+        self._commands = commands
+        self._file_back = file_back
+        self._pasted = pasted
+        self._sending = sending
+        self._logins = logins
+
+    async def handle(self, parts: Sequence[Arrived]) -> Reply:
+        if (renamed := parts[0].body.get("forum_topic_edited")) is not None:
+            await self._renamed(parts[0], dict(renamed))
+            return Reply()
+        if (login := await self._logins.take(parts)) is not None:
+            return login
+        sent = await self._sending.fetch(parts)
+        # Unavailable: asked again, and not fetched again.
+        reply = await self._with_files(parts, sent)
+        self._sending.done(parts)
+        return reply
+
+    async def _with_files(self, parts: Sequence[Arrived], sent: Sent) -> Reply:
+        whole = _joined(in_order(parts))
+        body = parts[0].body
+        quote = body.get("quote") or {}
+        quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
+        outside = str((body.get("external_reply") or {}).get("text") or "")
+        pieces = [whole, *sent.texts, quoted, outside]
+        pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        whole, quoted = pieces[0], pieces[-2]
+        inline, files = await self._sending.keep(sent, pieces[1:-2], forwarded=parts[0].by.quoted)
+        items: list[Item] = list(secrets)
+        heard = await self._heard(parts, _composed(whole, quoted, inline), files)
+        empty = not heard.text.strip() or (bool(secrets) and keys.only_keys(heard.text))
+        taken = not empty or bool(files)
+        if taken:
+            try:
+                items += await self._act(heard)
+            except Refused as refusal:
+                taken = False
+                # A message that is about to go cannot be replied to.
+                items.append(said(refusal.sentence, 0 if secrets else heard.message_id))
+        if sent.unread:
+            items.append(said(text_files.not_taken(sent.unread, rest=taken), heard.message_id))
+        if secrets:
+            items = [item for item in items if not isinstance(item, React)]
+        return Reply(tuple(items))
+
+    async def _renamed(self, one: Arrived, how: dict[str, Any]) -> None:
+        """A topic that the owner renamed is theirs to name."""
+        thread = int(one.body.get("message_thread_id") or 0)
+        if how.get("name"):
+            await self._outbox.named_by_hand(one.by.chat, thread, str(how["name"]))
+
+    async def _heard(
+        self, parts: Sequence[Arrived], whole: str, files: tuple[Attachment, ...]
+    ) -> Heard:
+        first = parts[0]
+        body, chat = first.body, first.by.chat
+        answered = body.get("reply_to_message") or {}
+        told: Told | None = None
+        if answered.get("message_id"):
+            told = await self._store.told(chat, int(answered["message_id"]))
+        thread = int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
+        prompt = None
+        if told is not None and told.prompt is not None:
+            prompt = msgspec.json.decode(told.prompt, type=Prompt)
+        return Heard(
+            cause=f"telegram:{min(one.update_id for one in parts)}",
+            chat=chat,
+            message_id=int(body.get("message_id", 0)),
+            date=float(body.get("date", 0)),
+            text=whole,
+            quoted=first.by.quoted,
+            goal=(told.goal if told else "") or self._outbox.goal_of_thread(chat, thread),
+            card=told.card if told else "",
+            prompt=prompt,
+            files=(*(prompt.files if prompt else ()), *files),
+        )
+
+    async def _act(self, heard: Heard) -> list[Item]:
+        if heard.quoted:
+            return await self._forwarded(heard)
+        if heard.prompt is not None:
+            return await self._prompted(heard, heard.prompt)
+        command = re.fullmatch(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", heard.text, re.S)
+        if command:
+            name = command[1].lower()
+            items = await self._commands.do(heard, name, (command[2] or "").strip())
+            if heard.files and name != "new":
+                items.append(said(text_files.NOT_NEEDED, heard.message_id))
+            return items
+        wanted = None if heard.files else file_back.wish(heard.text)
+        if wanted:
+            sent = await self._file_back.wished(wanted, heard.goal, heard.card, heard.message_id)
+            if sent is not None:
+                return sent
+        if near := meant(heard.text):
+            return [said(f"Did you mean {near}? Nothing was started.", heard.message_id)]
+        if not heard.goal and self._panels.knows(heard.card):
+            return [said(text.ANSWER_NONE, heard.message_id)]
+        return await self._hear(heard, heard.text)
+
+    async def _hear(self, heard: Heard, words: str) -> list[Item]:
+        result = await self._engine.call(
+            "hear",
+            cause=heard.cause,
+            text=words,
+            goal=heard.goal,
+            card=heard.card,
+            by="owner",
+            **heard.along,
+        )
+        if not heard.goal:
+            await self._commands.gave(heard, result)
+        return receipt(heard, result)
+
+    async def _forwarded(self, heard: Heard) -> list[Item]:
+        """Pass somebody else's words on as what they are, where a session is spoken to."""
+        if not heard.goal:
+            return [
+                said(
+                    "Forwarded words order nothing. Forward them into a session's topic, or write "
+                    "what you want.",
+                    heard.message_id,
+                )
+            ]
+        if not heard.text.strip():
+            return await self._hear(heard, "")
+        quote = "\n".join(f"> {line}" for line in heard.text.split("\n"))
+        return await self._hear(
+            heard, f"Forwarded by me; these are somebody else's words:\n{quote}"
+        )
+
+    async def _prompted(self, heard: Heard, prompt: Prompt) -> list[Item]:
+        if self._panels.knows(prompt.card):
+            return await self._typed(heard, prompt)
+        if prompt.verb == "new":
+            return await self._commands.new_goal(heard, prompt.project, heard.text)
+        result = await self._engine.call(
+            "tap",
+            cause=heard.cause,
+            card=prompt.card,
+            revision=prompt.revision,
+            verb=prompt.verb,
+            text=heard.text,
+            **heard.along,
+        )
+        return receipt(heard, result)
+
+    async def _typed(self, heard: Heard, prompt: Prompt) -> list[Item]:
+        """Hand a panel the line it asked for; a line that will not do may be typed again."""
+        pressed = Pressed(prompt.card, prompt.revision, prompt.verb)
+        then = await self._panels.press(
+            pressed,
+            message_id=prompt.message,
+            goal=heard.goal,
+            cause=heard.cause,
+            line=heard.text,
+        )
+        return [*then.items, *receipt(heard, then.said)]
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Put together what the app has cut: where it cut at its limit, nothing was in between."""
+    whole, before = "", ""
+    for part in filter(None, texts):
+        glued = whole + part
+        spans = any(key.start < len(whole) < key.end for key in keys.find(glued))
+        whole = glued if not whole or spans or units(before) >= TEXT_LIMIT else f"{whole}\n{part}"
+        before = part
+    return whole
+
+
+def _composed(whole: str, quoted: str, files: Sequence[str]) -> str:
+    """Return a message as the session gets it: what it is about, the words, the files."""
+    about = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted.strip() else ""
+    return "\n\n".join(part for part in (about, whole, *files) if part)

@@ -1,0 +1,216 @@
+"""A tap -> one call of the engine's door, and what the phone is told at once.
+
+A tap is told its verdict within 800 ms or "Noted"; then its card tells, or a message. Neighbours:
+buttons.py (what a button carries), panels.py (the taps that are no card's), messages.py.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import telegram
+from telegram.error import InvalidToken, TelegramError
+
+from bot import buttons, text, text_live
+from bot.buttons import Pressed
+from bot.cards import Cards
+from bot.entities import units
+from bot.heard import as_view, prompt_for, said
+from bot.inbox import Arrived, Reply
+from bot.outbox import Outbox
+from bot.panels import Engine, Panels, verdict
+from bot.text import Words
+from bot.unsaid import Item, Prompt, Say
+from engine.api import Missing
+from engine.errors import Refused, Unavailable
+from engine.views import NEEDS_TEXT, Document, Peek
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TAP_S = 0.8
+ANSWER_UNITS = 190
+READS = ("diff", "peek")
+LATE = "late taps"
+
+
+class Taps:
+    """Turns taps into calls.
+
+    tap_s   how long a tap waits for its verdict
+    """
+
+    def __init__(
+        self,
+        bot: telegram.Bot,
+        engine: Engine,
+        outbox: Outbox,
+        cards: Cards,
+        panels: Panels,
+        *,
+        tap_s: float = TAP_S,
+    ) -> None:
+        self._bot = bot
+        self._engine = engine
+        self._outbox = outbox
+        self._cards = cards
+        self._panels = panels
+        self._tap_s = tap_s
+        self._answers: set[asyncio.Task[None]] = set()
+        self._noted: set[str] = set()  # taps that were answered so, and are not done yet
+
+    async def handle(self, one: Arrived) -> Reply:
+        """Act on one tap. Raises Unavailable: then nothing is lost by asking again."""
+        reply = await self._pressed(one)
+        self._noted.discard(str(one.body.get("id", "")))
+        return reply
+
+    async def _pressed(self, one: Arrived) -> Reply:
+        query = one.body
+        pressed = buttons.decode(str(query.get("data", "")))
+        if pressed is None:
+            self._answer(query, "This button is none of mine.", alert=True)
+            return Reply()
+        message = query.get("message") or {}
+        goal = self._goal(pressed.card, message, one.by.chat)
+        if self._panels.knows(pressed.card):
+            return await self._panel_tap(one, pressed, goal)
+        if message.get("message_id"):
+            await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
+        if pressed.verb in NEEDS_TEXT:
+            self._answer(query, "")
+            prompt = Prompt(pressed.verb, pressed.card, pressed.revision)
+            return Reply((prompt_for(prompt, goal),))
+        if panel := self._panels.behind(pressed.card, pressed.verb):
+            return await self._opened(query, panel, goal)
+        call = self._asked_by(pressed, f"telegram:{one.update_id}")
+        result = await self._in_time(query, call, lambda found: (verdict(found), False), pressed)
+        if isinstance(result, Reply) or pressed.verb not in READS:
+            return result if isinstance(result, Reply) else Reply()
+        if pressed.verb == "peek":
+            return Reply(_peeked(as_view(result, Peek), pressed.card, goal))
+        found = as_view(result, Document)
+        return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
+
+    async def _in_time(
+        self,
+        query: dict[str, Any],
+        call: Awaitable[T],
+        told: Callable[[T], tuple[str, bool]],
+        pressed: Pressed | None = None,
+    ) -> T | Reply:
+        """Return what a call gives, once the tap is told its verdict; "Noted" if it takes long.
+
+        A refusal is told too; what is left to be said then is the Reply.
+        """
+        asked = asyncio.ensure_future(call)
+        ended, _ = await asyncio.wait({asked}, timeout=self._tap_s)
+        if not ended:
+            self._note(query)
+        done = str(query.get("id", "")) not in self._noted
+        try:
+            result = await asked
+        except Refused as refusal:
+            if done:
+                self._answer(query, refusal.sentence, alert=True)
+                return Reply()
+            return self._too_late(pressed, refusal.sentence)
+        except Missing as away:
+            if pressed and pressed.verb in READS:  # nobody waits for hours to be shown something
+                sentence = f"{away.sentence.rstrip('.')}. Press it again later."
+                if done:
+                    self._answer(query, sentence, alert=True)
+                    return Reply()
+                return Reply((said(sentence),))
+            if done:
+                self._note(query)
+            raise
+        except Unavailable:
+            if done:
+                self._note(query)
+            raise
+        if done:
+            sentence, alert = told(result)
+            self._answer(query, sentence, alert=alert)
+        return result
+
+    def _note(self, query: dict[str, Any]) -> None:
+        """Answer "Noted": there is no second answer, so what comes of it is told otherwise."""
+        self._noted.add(str(query.get("id", "")))
+        self._answer(query, "Noted")
+
+    def _asked_by(self, pressed: Pressed, cause: str) -> Awaitable[Any]:
+        """Return the call a button stands for."""
+        if pressed.verb == "peek":
+            return self._engine.call("peek", card=pressed.card)
+        if pressed.verb in READS:
+            return self._engine.call("document", card=pressed.card, what=pressed.verb)
+        return self._engine.call(
+            "tap",
+            cause=cause,
+            card=pressed.card,
+            revision=pressed.revision,
+            verb=pressed.verb,
+            text="",
+        )
+
+    def _too_late(self, pressed: Pressed | None, sentence: str) -> Reply:
+        """A tap that was answered "Noted" came to nothing: its card tells why, or one message does.
+
+        Several such sentences that wait to be said are said together.
+        """
+        if pressed is None:
+            return Reply((said(sentence),))
+        card = self._cards.live.get(pressed.card)
+        if card is None or pressed.verb not in card.buttons or card.revision != pressed.revision:
+            return Reply()
+        return Reply((Say(words=text.said(sentence), goal=card.goal, speaker=LATE),))
+
+    async def _panel_tap(self, one: Arrived, pressed: Pressed, goal: str) -> Reply:
+        message = one.body.get("message") or {}
+        call = self._panels.press(
+            pressed,
+            message_id=int(message.get("message_id", 0)),
+            goal=goal,
+            cause=f"telegram:{one.update_id}",
+        )
+        then = await self._in_time(one.body, call, lambda then: (then.said, then.alert))
+        if isinstance(then, Reply):
+            return then
+        late = str(one.body.get("id", "")) in self._noted
+        told = (Say(words=text.said(then.said), goal=goal),) if late and then.alert else ()
+        return Reply((*then.items, *told))
+
+    async def _opened(self, query: dict[str, Any], panel: str, goal: str) -> Reply:
+        say = await self._in_time(query, self._panels.open(panel, goal), lambda _: ("", False))
+        return say if isinstance(say, Reply) else Reply((say,))
+
+    def _answer(self, query: dict[str, Any], sentence: str, *, alert: bool = False) -> None:
+        """Tell the phone, at once and beside everything else; that it fails matters nothing."""
+        task = asyncio.create_task(self._answering(str(query.get("id", "")), sentence, alert))
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    async def _answering(self, query: str, sentence: str, alert: bool) -> None:
+        while units(sentence) > ANSWER_UNITS:
+            sentence = f"{sentence[: ANSWER_UNITS // 2].rstrip('…')}…"
+        try:
+            await self._bot.answer_callback_query(query, sentence or None, show_alert=alert)
+        except InvalidToken:
+            raise
+        except TelegramError as error:
+            log.info("tap not answered why=%s", type(error).__name__)
+
+    def _goal(self, card: str, message: dict[str, Any], chat: int) -> str:
+        thread = int(message.get("message_thread_id") or 0)
+        return self._cards.goal_of(card) or self._outbox.goal_of_thread(chat, thread)
+
+
+def _peeked(view: Peek, card: str, goal: str) -> tuple[Item, ...]:
+    """Return what a Peek shows: the newest is the only one there is of a card, and silent."""
+    if view.words is not None:
+        return tuple(Say(words=words, goal=goal) for words in text.document(view.words))
+    words = Words(text_live.peek(view))
+    return (Say(words=words, goal=goal, card=card, instead=f"peek {card}"),)
