@@ -70,13 +70,16 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 def plain_title(title: str) -> str:
-    """A title without signs before it: on a card, a tick or a warning is ours to set."""
-    title = title.strip()
+    """A title without signs before it: on a card, a tick or a warning is ours to set.
+
+    One of nothing else stands in quotes.
+    """
+    whole = title = title.strip()
     while title and not title[0].isascii() and not title[0].isalnum():
         if unicodedata.category(title[0]) in ("Ps", "Pi", "Sc"):
             break
         title = title[1:].lstrip()
-    return title
+    return title or (f"“{whole}”" if whole else "")
 
 
 def fault(drafts: tuple[PieceDraft, ...]) -> str:

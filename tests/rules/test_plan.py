@@ -91,7 +91,8 @@ def test_a_plan_without_a_fault_can_be_built_to_its_end(orders: list[list[int]])
         (".gitignore", ".gitignore"),
         ("\u00c9tat", "\u00c9tat"),
         ("\u201cOrders\u201d page", "\u201cOrders\u201d page"),
-        ("\u2713", ""),
+        ("\u2713", "\u201c\u2713\u201d"),
+        (" ", ""),
     ],
 )
 def test_a_title_begins_with_no_sign_of_ours(given: str, shown: str) -> None:
