@@ -1,6 +1,6 @@
 """The `quarterdeck` command: reads arguments, asks the person, prints; others do the work.
 
-What changes state goes to the running engine by its socket (api.py); with no engine running, the same
+What changes state goes to the running engine by its socket (api/); with no engine running, the same
 request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py,
 foreground.py and service.py. Heavy modules are imported inside the commands that need them, so that
 --help is quick.

@@ -4,7 +4,7 @@ The class name goes with every value, so a value is never taken for another of t
 forgives what an older or newer release wrote: unknown fields are ignored, missing ones take their
 defaults. A class name nobody knows is Broken: guessing would be worse.
 
-Neighbours: loop.py (stores through it), api.py (its own framing, the same tags).
+Neighbours: loop.py (stores through it), api/wire.py (its own framing, the same tags).
 """
 
 from __future__ import annotations

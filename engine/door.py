@@ -1,9 +1,9 @@
-"""What the owner asks for, done: each verb of engine/api.py as one method, and the views they see.
+"""What the owner asks for, done: each verb of engine/api/ as one method, and the views they see.
 
 A request becomes one event of one stream (the rule says yes or no), a view is computed from the
 streams' states (board/). The door keeps the cards as last shown, so that a tap is judged by what
 was on the phone, and tells the server which of them changed. Decides nothing itself. Neighbours:
-requests/ (the verbs, by subject), api.py (the socket), loop.py (posts).
+requests/ (the verbs, by subject), api/ (the socket), loop.py (posts).
 """
 
 from __future__ import annotations

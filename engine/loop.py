@@ -15,7 +15,7 @@ after it. An effect due later is in no lane until then. One timer waits for the 
 An event whose deciding ends the process is tried once more; the second time its stream is set aside
 as broken, and the rest goes on. An effect that keeps ending the process is given up.
 
-Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts, api.py posts.
+Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts, api/ posts.
 """
 
 from __future__ import annotations

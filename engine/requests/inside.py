@@ -28,7 +28,7 @@ MakeSsh = Callable[[str, str, Callable[[], Sequence[str]]], Machine]  # name, ad
 
 
 class Shown(Protocol):
-    """Where changed cards are told (engine/api.py's Server)."""
+    """Where changed cards are told (engine/api/'s Server)."""
 
     def changed(self, card: AnyCard) -> None: ...
 

@@ -1,7 +1,7 @@
 """How long to leave an outside thing alone that did not answer, and when to stop asking.
 
 Pure: the random draw comes in. Neighbours: engine/loop.py asks before it postpones an effect,
-engine/api.py before it dials the socket again.
+engine/api/client.py before it dials the socket again.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from engine import api
-from engine.api import VERBS, Client, Gone, Ready, Server
+from engine.api import VERBS, Client, Gone, Ready, Server, server, wire
 from engine.errors import Refused, Unavailable
 from engine.views import (
     AnyCard,
@@ -220,7 +220,7 @@ async def test_what_is_no_request_is_refused_and_the_talk_goes_on(path: Path, de
 async def test_a_line_past_the_limit_ends_that_talk_alone(
     path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "MAX_LINE", 64 * 1024)
+    monkeypatch.setattr(wire, "MAX_LINE", 64 * 1024)
     async with serving(path, desk), Client(path) as client:
         reader, writer = await asyncio.open_unix_connection(path)
         with suppress(ConnectionError):
@@ -307,7 +307,7 @@ async def test_the_socket_is_its_owners_alone_and_replaces_a_dead_one(
 async def test_a_socket_that_is_taken_away_is_made_anew(
     path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "LOOK_S", 0.01)
+    monkeypatch.setattr(server, "LOOK_S", 0.01)
     async with serving(path, desk):
         path.unlink()
         async with asyncio.timeout(10):

@@ -1,0 +1,281 @@
+"""What can be asked of the engine: each verb, what it takes and what it gives.
+
+Neighbours: server.py checks arguments by it, client.py reads answers by it, engine/door.py and
+engine/requests/ do what is asked.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from engine.views import (
+    AccountView,
+    Attachment,
+    Board,
+    Document,
+    FoundFile,
+    LeadSettings,
+    MachineView,
+    OfferView,
+    OwnerView,
+    Peek,
+    PlanChoices,
+    ProjectView,
+    Row,
+    RuleView,
+)
+
+
+class Arguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of what a verb takes: a misspelt name is refused, not ignored."""
+
+
+class Nothing(Arguments, frozen=True):
+    """Of a verb that takes none."""
+
+
+class NewGoal(Arguments, frozen=True):
+    project: str
+    text: str
+    by: str = "owner"
+    files: tuple[Attachment, ...] = ()
+
+
+class Hear(Arguments, frozen=True):
+    """A line of the owner: for a goal, for the session a card is about, or for us to find out."""
+
+    text: str
+    goal: str = ""
+    card: str = ""
+    by: str = "owner"
+    files: tuple[Attachment, ...] = ()
+
+
+class Tap(Arguments, frozen=True):
+    """A button of a card as it was shown: `revision` is the one the owner saw."""
+
+    card: str
+    revision: str
+    verb: str
+    text: str = ""
+    files: tuple[Attachment, ...] = ()
+
+
+class DocumentOf(Arguments, frozen=True):
+    card: str
+    what: str
+
+
+class OfPlan(Arguments, frozen=True):
+    plan: str
+
+
+class ChangePlan(Arguments, frozen=True):
+    """One piece of a plan as it was shown: see engine/rules/events.py's PlanChanged."""
+
+    plan: str
+    revision: str
+    piece: int
+    what: str
+    value: str = ""
+    after: tuple[int, ...] = ()
+
+
+class Reword(Arguments, frozen=True):
+    goal: str
+    text: str
+
+
+class OfCard(Arguments, frozen=True):
+    card: str
+
+
+class OfGoal(Arguments, frozen=True):
+    goal: str = ""  # "" = all
+
+
+class FileAt(Arguments, frozen=True):
+    """A path in a goal's branch, or in that of the worker whose card it is."""
+
+    path: str
+    goal: str = ""
+    card: str = ""
+
+
+class OneGoal(Arguments, frozen=True):
+    goal: str
+
+
+class AddProject(Arguments, frozen=True):
+    name: str
+    source: str
+    base: str = ""
+
+
+class Named(Arguments, frozen=True):
+    name: str
+
+
+class SetCheck(Arguments, frozen=True):
+    name: str
+    text: str
+
+
+class AddAccount(Arguments, frozen=True):
+    name: str
+    agent: str
+    command: str = ""
+    config_dir: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    secret_env: tuple[str, ...] = ()
+
+
+class Setting(Arguments, frozen=True):
+    name: str
+    value: str
+    goal: str = ""  # "" = the owner's own
+
+
+class ChangeLead(Arguments, frozen=True):
+    """`what`: mode, go, model, tick or untick (a machine)."""
+
+    goal: str
+    what: str
+    value: str
+
+
+class ChangeBase(Arguments, frozen=True):
+    name: str
+    base: str
+
+
+class ChangeCommand(Arguments, frozen=True):
+    """`allowed` None: it is asked for anew."""
+
+    name: str
+    kind: str
+    text: str
+    allowed: bool | None
+
+
+class OfProject(Arguments, frozen=True):
+    project: str = ""  # "" = all
+
+
+class Numbered(Arguments, frozen=True):
+    number: int
+
+
+class AtAddress(Arguments, frozen=True):
+    address: str
+
+
+class AddMachine(Arguments, frozen=True):
+    """`fingerprint` is the host key's, as the owner accepted it."""
+
+    name: str
+    address: str
+    max_runs: int = 4
+    fingerprint: str = ""
+
+
+class OfferMachine(Arguments, frozen=True):
+    name: str
+    address: str
+    max_runs: int = 4
+
+
+class PauseMachine(Arguments, frozen=True):
+    name: str
+    paused: bool
+
+
+class OfAgent(Arguments, frozen=True):
+    name: str
+    agent: str
+
+
+class SignIn(Arguments, frozen=True):
+    """`sealed` is the token, sealed where it was typed."""
+
+    name: str
+    agent: str
+    sealed: bytes
+
+
+class KeepSecret(Arguments, frozen=True):
+    name: str
+    sealed: bytes
+
+
+class Unseal(Arguments, frozen=True):
+    sealed: bytes
+
+
+class FollowChanges(Arguments, frozen=True):
+    notes_after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0  # as SQLite counts
+
+
+class Verb(Struct, frozen=True):
+    """What a verb takes and gives.
+
+    changes      it is passed a cause
+    patience_s   how long it may take where that is longer than calls do
+    """
+
+    takes: type[Arguments]
+    gives: Any = Any
+    changes: bool = False
+    patience_s: float = 0.0
+
+
+VERBS: Final[dict[str, Verb]] = {
+    "new_goal": Verb(NewGoal, changes=True),
+    "hear": Verb(Hear, changes=True),
+    "tap": Verb(Tap, changes=True),
+    "document": Verb(DocumentOf, Document),
+    "file": Verb(FileAt, FoundFile, patience_s=60),
+    "plan_choices": Verb(OfPlan, PlanChoices),
+    "change_plan": Verb(ChangePlan, changes=True),
+    "peek": Verb(OfCard, Peek),
+    "reword_goal": Verb(Reword, changes=True),
+    "stop": Verb(OfGoal, changes=True),
+    "resume": Verb(OfGoal, changes=True),
+    "board": Verb(Nothing, Board),
+    "asks": Verb(Nothing, tuple[Row, ...]),
+    "projects": Verb(Nothing, tuple[ProjectView, ...]),
+    "add_project": Verb(AddProject, changes=True, patience_s=1800),  # clones it
+    "want_project": Verb(AddProject, changes=True),
+    "set_check": Verb(SetCheck, changes=True),
+    "remove_project": Verb(Named, changes=True),
+    "rules": Verb(OfProject, tuple[RuleView, ...]),
+    "revoke_rule": Verb(Numbered, changes=True),
+    "machines": Verb(Nothing, tuple[MachineView, ...]),
+    "offer_machine": Verb(OfferMachine, changes=True, patience_s=60),
+    "offers": Verb(Nothing, tuple[OfferView, ...]),
+    "take_machine": Verb(Named, changes=True, patience_s=180),  # sends it our node
+    "leave_machine": Verb(Named, changes=True),
+    "pause_machine": Verb(PauseMachine, changes=True),
+    "look_at_machine": Verb(AtAddress, patience_s=60),
+    "add_machine": Verb(AddMachine, changes=True, patience_s=180),  # sends it our node
+    "check_machine": Verb(Named, patience_s=120),
+    "remove_machine": Verb(Named, changes=True),
+    "accounts": Verb(Nothing),
+    "account_views": Verb(Nothing, tuple[AccountView, ...]),
+    "may_add_account": Verb(OfAgent),
+    "sign_in": Verb(SignIn, changes=True),
+    "add_account": Verb(AddAccount, changes=True),
+    "remove_account": Verb(Named, changes=True),
+    "keep_secret": Verb(KeepSecret, changes=True),
+    "unseal": Verb(Unseal, bytes),
+    "health": Verb(Nothing),
+    "settings": Verb(Nothing, OwnerView),
+    "change_setting": Verb(Setting, changes=True),
+    "lead_settings": Verb(OneGoal, LeadSettings),
+    "change_lead": Verb(ChangeLead, changes=True),
+    "change_base": Verb(ChangeBase, changes=True, patience_s=120),  # reads the repository
+    "change_command": Verb(ChangeCommand, changes=True),
+}
