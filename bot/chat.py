@@ -6,9 +6,10 @@ Neighbours: lane.py (what goes next), lane_cards.py and lane_lines.py (the calls
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
+import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,12 +18,32 @@ from bot.delivery import Blocked, Done, Flooded, NotNow, Outcome, Unknown
 from bot.entities import Rich
 from bot.pace import BACK_OFF_S, BLOCKED_S, Pace
 from bot.text import Words
-from bot.unsaid import Say, Weight
-
-if TYPE_CHECKING:
-    from bot.outbox import Outbox
+from bot.unsaid import Item, Say, Wanted, Weight
+from engine.views import Document
+from stores.cards import CardStore, Line, Shown
 
 log = logging.getLogger(__name__)
+
+
+class Queue(Protocol):
+    """outbox.py's Outbox, as far as a lane needs it."""
+
+    bot: telegram.Bot
+    store: CardStore
+    topics: bool
+    titles: dict[str, str]
+    shown: dict[str, Shown]
+    wanted: dict[str, Wanted]
+    clock: Callable[[], float]
+    wall: Callable[[], float]
+
+    async def say(self, chat: int, weight: Weight, *items: Item) -> None: ...
+
+    async def content(self, document: Document) -> bytes | None: ...
+
+    async def silently(self, *, sounds: bool) -> bool: ...
+
+    def take_up(self, lines: Iterable[Line]) -> None: ...
 
 
 class Place(Struct, frozen=True):
@@ -40,7 +61,7 @@ class Chat:
     plain    things to be said without formatting
     """
 
-    def __init__(self, outbox: Outbox, chat: int) -> None:
+    def __init__(self, outbox: Queue, chat: int) -> None:
         self.outbox = outbox
         self.id = chat
         self.pace = Pace(chat)

@@ -7,9 +7,8 @@ chat.py keeps what was tried.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
-from bot.chat import Chat
+from bot.chat import Chat, Queue
 from bot.lane_cards import LaneCards
 from bot.lane_lines import LaneLines
 from bot.pace import TICK_S
@@ -18,14 +17,11 @@ from bot.titles import Title
 from bot.unsaid import HEARD, SETTLED, Item, Wanted, Weight
 from stores.cards import Line
 
-if TYPE_CHECKING:
-    from bot.outbox import Outbox
-
 
 class Lane:
     """What goes next in one chat, and when."""
 
-    def __init__(self, outbox: Outbox, chat: int) -> None:
+    def __init__(self, outbox: Queue, chat: int) -> None:
         self.chat = chat
         self.wake = asyncio.Event()
         self.busy = False
