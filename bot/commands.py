@@ -106,9 +106,9 @@ class Commands:
         if not value.strip():
             return [
                 said(
-                    "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL or "
-                    "/settings limit ask (off switches each off), /settings rules, or /settings and a "
-                    "project's name.",
+                    "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL, "
+                    "/settings limit ask or /settings reserve 20 (off switches each off), /settings "
+                    "rules, or /settings and a project's name.",
                     heard.message_id,
                 )
             ]

@@ -20,12 +20,13 @@ from bot.settings_project import ProjectPanel, known
 from bot.text import Words
 from engine.views import OwnerView
 
-NAMES = ("quiet", "zone", "heartbeat", "limit", "mode", "go", "model")
+NAMES = ("quiet", "zone", "heartbeat", "limit", "reserve", "mode", "go", "model")
 OF_LEADS = ("limit", "mode", "go", "model")  # what in a session's topic is set for that one
 TYPED = {
     "quiet": text_settings.QUIET,
     "zone": text_settings.ZONE,
     "heartbeat": text_settings.HEARTBEAT,
+    "reserve": text_settings.RESERVE,
     "model": text_settings.MODEL,
 }
 
@@ -77,6 +78,8 @@ class OwnerPanel:
                 return text_settings.heartbeat(owner)
             case "limit":
                 return text_settings.limit(owner.after_limit)
+            case "reserve":
+                return text_settings.reserve(owner)
             case "mode":
                 return text_settings.mode(owner.mode, owner.modes)
             case "go":
@@ -113,7 +116,7 @@ class OwnerPanel:
             case "model" if value != "off":
                 owner = await self._read(at)
                 value = marked(value, (owner.model, *owner.models))
-            case "at" | "limit" | "mode" | "go" | "model":
+            case "at" | "limit" | "reserve" | "mode" | "go" | "model":
                 pass
             case _:
                 return Then()

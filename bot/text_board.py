@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.text_card import first_line
 from bot.text_sheet import HEADING, Words, capital, clock, count, dots, in_messages
@@ -93,6 +94,10 @@ def health(found: dict[str, object]) -> list[Words]:
     """Return /health: what the engine says of itself, a fact a line."""
     sheet = Builder().line("Health", "bold")
     for name, value in found.items():
+        if name == "usage":
+            value = text_usage.of_accounts(value)
+        elif name == "reserve":
+            value = f"{value} %" if value else "none"
         sheet.line(f"{capital(name.replace('_', ' '))}: {one_line(_plainly(value), 300)}")
     return in_messages(sheet)
 

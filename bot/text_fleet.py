@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
+from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
@@ -131,7 +132,9 @@ def accounts(views: Sequence[AccountView], zone: tzinfo | None) -> Words:
     """List who pays: a button leads to each."""
     sheet = Builder().line("Accounts", "bold")
     for view in views:
-        sheet.add(one_line(view.name, 40), "bold").line(f" · {one_line(view.agent, 30)}")
+        used = text_usage.fullest(view.usage)
+        agent = one_line(view.agent, 30)
+        sheet.add(one_line(view.name, 40), "bold").line(f" · {agent}{f' · {used}' if used else ''}")
         sheet.line(_rest(view, zone))
     if not views:
         sheet.line("None yet, so no agent can run.")
@@ -151,6 +154,10 @@ def account(view: AccountView, zone: tzinfo | None) -> Words:
     """Show one account; its secrets by name alone."""
     sheet = Builder().line(one_line(view.name, 40), "bold")
     sheet.line(f"For {one_line(view.agent, 30)} · {_rest(view, zone)}")
+    for used in view.usage:
+        sheet.line(f"Used: {text_usage.one(used)}")
+    if view.reserve:
+        sheet.line(f"You keep {view.reserve} %: /settings reserve")
     if view.secrets:
         names = ", ".join(one_line(name, 40) for name in view.secrets)
         sheet.line(f"In the vault: {names}")

@@ -29,6 +29,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /stop  in a session, or /stop all
 /resume  in a session, or /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
+/settings reserve 20  what of an account no new worker may use, in per cent
 /settings rules  what Always allows: take it back
 /health  is all well?
 

@@ -30,6 +30,8 @@ PROJECT = Question(
 )
 BASE = Question("Which branch do new goals start from? Reply to this message.", "main")
 
+RESERVE = Question("How many per cent are yours? 0 to 90. Reply to this message.", "20")
+SHARES = (10, 20, 30)
 HOURS = ("22-7", "23-7", "0-8")
 # One city for each common hour; whoever lives elsewhere types theirs.
 ZONES = (
@@ -74,6 +76,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
     sheet.line(f"Time zone: {one_line(owner.zone, 60) or 'that of the box'}")
     sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
     sheet.line(f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}")
+    sheet.line(_reserve(owner.reserve))
     sheet.line().line("New goals begin with", "bold")
     _lead(sheet, owner.mode, owner.go, owner.model)
     choices = [
@@ -81,6 +84,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Time zone", "zone"),
         Button("Heartbeat", "heartbeat"),
         Button("After a limit", "limit"),
+        Button("Reserve", "reserve"),
         Button("Rules kept by Always", "rules"),
     ]
     begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))
@@ -188,6 +192,21 @@ def limit(now: str, default: str = "") -> Words:
         own = f"As for all: {labels.get(default, default).lower()}"
         rows = (*rows, (Button(_chosen(own, not now), "limit-off"),))
     return Words(sheet.done(), (*rows, (BACK,)))
+
+
+def _reserve(percent: int) -> str:
+    if not percent:
+        return "No reserve: new workers may use all of an account"
+    return f"Reserve: {percent} % of every account’s usage windows is yours"
+
+
+def reserve(owner: OwnerView) -> Words:
+    """Ask what share of the accounts no new worker may use."""
+    sheet = Builder().line("Reserve", "bold").line(_reserve(owner.reserve))
+    sheet.line("Where less is left no new worker starts until the reset. What is at work goes on.")
+    shares = [Button(_chosen(f"{n} %", n == owner.reserve), f"reserve-{n}") for n in SHARES]
+    off = Button(_chosen("Off", not owner.reserve), "off")
+    return Words(sheet.done(), (tuple(shares), (TYPE, off), (BACK,)))
 
 
 def _chosen(label: str, chosen: bool) -> str:

@@ -151,6 +151,8 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "kept": retention.LIMITS,
             "patience": PATIENCE,
             "heartbeat": self._heartbeat() or "none",
+            "usage": {account.name: self._usage(account.name) for account in fleet.accounts},
+            "reserve": fleet.reserve,
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }

@@ -128,6 +128,7 @@ class Engine:
                 on_doing=lambda run: self.door.on_doing(run),
                 scenario=self._scenario,
                 uptime=self._uptime,
+                clock=self._clock,
                 check_limit_s=self._check_limit_s,
             )
             performer = Performer(hub, self.runs, machines, lambda: self.loop.world(), self._clock)

@@ -309,6 +309,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     model: str = ""
     modes: tuple[str, ...] = ()  # what there is to choose
     models: tuple[str, ...] = ()
+    reserve: int = 0  # per cent of every account's windows that no new worker may use
 
 
 class Ticked(Struct, frozen=True):
@@ -392,6 +393,14 @@ class OfferView(Struct, frozen=True, kw_only=True):
     public: str  # the line that lets us in there
 
 
+class UsageView(Struct, frozen=True):
+    """Where a window of an account stands; `window` is its provider's word."""
+
+    window: str
+    percent: int  # used; -1 = not told
+    resets: str = ""  # on the owner's clock; "" = not told
+
+
 class AccountView(Struct, frozen=True, kw_only=True):
     """Who pays for an agent's turns, and whether it can just now."""
 
@@ -404,6 +413,8 @@ class AccountView(Struct, frozen=True, kw_only=True):
     until: float = 0.0  # rests until then
     why: str = ""  # why it rests
     signed_out: bool = False
+    usage: tuple[UsageView, ...] = ()  # of its windows, the fullest first
+    reserve: int = 0  # per cent of each that the owner keeps
 
 
 class ProjectView(Struct, frozen=True):

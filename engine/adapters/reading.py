@@ -120,6 +120,8 @@ class Turn:
         for index, meaning in enumerate(self._read(text)):
             if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
                 self._stray = text.strip()[:STRAY]
+            if isinstance(meaning, lines.Limit):
+                await self._runs.note_use(self._followed, meaning, f"{cause}.{index}.used")
             event = await self._event(meaning)
             if event is not None:
                 await self._runs.post(

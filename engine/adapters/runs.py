@@ -18,10 +18,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from engine.adapters import handing
+from engine.adapters import handing, usage
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Steers, TurnSpec
@@ -42,6 +43,7 @@ from engine.rules.effects import (
 from engine.rules.events import AnyEvent, RunRefused, RunStarted
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
+from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.words import HERE, Account, Attachment, CheckVerdict, Role
@@ -96,6 +98,7 @@ class Runs:
         on_doing: Callable[[str], None],
         scenario: str = "",
         uptime: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = time.time,
         check_limit_s: float = CHECK_LIMIT_S,
     ) -> None:
         self._home = home
@@ -107,6 +110,7 @@ class Runs:
         self._identity = identity
         self._scenario = scenario
         self._check_limit_s = check_limit_s
+        self._clock = clock
         self._drivers: Mapping[str, Driver] = DRIVERS
         self._setting_up: dict[str, asyncio.Event] = {}  # set: that session is to stop
         self._replies: dict[str, str] = {}
@@ -130,6 +134,16 @@ class Runs:
         """Return the session as it stands now."""
         found = self._state(f"session/{session_id}")
         return found if isinstance(found, Session) else Session(id=session_id)
+
+    async def note_use(self, followed: Followed, limit: lines.Limit, cause: str) -> None:
+        """Tell the fleet where a window of the account stands, if that is new."""
+        fleet, owner = self._state("fleet"), self._state("owner")
+        windows = fleet.windows if isinstance(fleet, Fleet) else ()
+        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
+        account = self.session(followed.session).account.name
+        told = usage.used(limit, account, windows, self._clock(), zone)
+        if told is not None:
+            await self.post("fleet", told, cause)
 
     async def new_id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)

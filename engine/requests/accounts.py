@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from engine.codec import whole
 from engine.errors import Refused
 from engine.requests.inside import Inside
+from engine.rules import reserve
 from engine.rules.events import AccountAdded, AccountRemoved
 from engine.rules.rests import resting
 from engine.rules.words import Account
-from engine.views import AccountView
+from engine.views import AccountView, UsageView
 from stores.vault import NotOpened, Vault
 
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
@@ -110,10 +111,18 @@ class Accounts(Inside):
                 until=rest.until if rest else 0.0,
                 why=rest.reason if rest else "",
                 signed_out=bool(rest and rest.signed_out),
+                usage=self._usage(account.name),
+                reserve=fleet.reserve,
             )
             for number, account in enumerate(fleet.accounts)
             for rest in (resting(fleet.rests, account.name),)
         )
+
+    def _usage(self, account: str) -> tuple[UsageView, ...]:
+        """What is known of an account's windows just now."""
+        now = reserve.known(self._fleet().windows, account, self._clock())
+        fullest_first = sorted(now, key=lambda window: -window.percent)
+        return tuple(UsageView(w.name, w.percent, w.clock) for w in fullest_first)
 
     async def remove_account(self, name: str, cause: str = "") -> dict[str, str]:
         account = self._fleet().account(name)

@@ -14,12 +14,13 @@ from engine import alive, board
 from engine.codec import whole
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules import goal_settings, models
+from engine.rules import goal_settings, models, reserve
 from engine.rules.events import (
     AfterLimitChosen,
     CommandChanged,
     GoalChanged,
     ProjectRebased,
+    ReserveSet,
     SettingChanged,
 )
 from engine.rules.modes import MODES, UNFENCED
@@ -33,6 +34,8 @@ SAID = {
     "tick": "{} is ticked.",
     "untick": "{} is not ticked any more.",
 }
+RESERVED = "Kept: {} % of every usage window is yours. New workers wait where less is left."
+NO_RESERVE = "No reserve: new workers may use all of an account."
 LIMIT = ("limit", "after_limit")
 GOES = {
     "ask": "You start each plan.",
@@ -62,6 +65,7 @@ class Settings(Inside):
             model=owner.model,
             modes=MODES if self._fenced() else UNFENCED,
             models=models.KNOWN.get(accounts[0].agent, ()) if accounts else (),
+            reserve=self._fleet().reserve,
         )
 
     async def change_setting(
@@ -71,6 +75,8 @@ class Settings(Inside):
         value = value.strip()
         if goal:
             return await self.change_lead(goal, name, value, cause)
+        if name == "reserve":
+            return await self._keep_back(value, cause)
         if name == "mode":
             goal_settings.checked_mode(value, self._names(), self._fenced())
         elif value.lower() not in OFF:
@@ -79,6 +85,12 @@ class Settings(Inside):
         # A URL that is shown is looked up for a preview, which would be a beat of nobody's heart.
         shown = value if name != "heartbeat" or value.lower() in OFF else "kept to itself"
         return {"verdict": f"Kept: {name} {shown}."}
+
+    async def _keep_back(self, value: str, cause: str) -> dict[str, str]:
+        """Set the reserve: it is the fleet that acts on it."""
+        await self._loop.post("fleet", ReserveSet(value=value), cause)
+        percent = reserve.chosen(value)
+        return {"verdict": RESERVED.format(percent) if percent else NO_RESERVE}
 
     # ------------------------------------------------------------ one lead's
 

@@ -25,6 +25,7 @@ from engine.rules.words import (
     Command,
     Decision,
     Estimate,
+    Kept,
     PieceDraft,
     Question,
     Reach,
@@ -423,6 +424,13 @@ class AfterLimitChosen(Event, frozen=True):
     how: str  # after_limit.CHOICES
 
 
+class NewWorkerWaits(Event, frozen=True):
+    """Fact from a worker's session: it does not begin, for its account's reserve is touched."""
+
+    kept: Kept
+    until: float
+
+
 class LimitOver(Event, frozen=True):
     """Fact: the limit that stopped a session is over; the owner's default, and the hour, beside it."""
 
@@ -646,6 +654,7 @@ class Queued(Event, frozen=True):
     run: str
     why: str
     until: float = 0.0
+    kept: Kept | None = None  # it is a new worker, and waits for the owner's reserve
 
 
 class RunStarted(Event, frozen=True):
@@ -913,6 +922,7 @@ class SlotWanted(Event, frozen=True):
     why: str = ""
     agent: str = ""  # "" = any machine can run it
     machines: tuple[str, ...] = ()  # ticked; () = any
+    fresh: bool = False  # a worker that never ran
 
 
 class SlotTicked(Event, frozen=True):
@@ -959,6 +969,28 @@ class AccountRested(Event, frozen=True):
     name: str
     until: float
     why: str
+
+
+class AccountUsed(Event, frozen=True):
+    """Fact from a run: where a window of its account stands; what it does not tell is -1 or 0."""
+
+    name: str
+    window: str
+    percent: int = -1
+    resets_at: float = 0.0
+    clock: str = ""  # the reset as the owner reads it
+
+
+class WindowOver(Event, frozen=True):
+    """Fact: a window that new workers waited for has reset."""
+
+    name: str
+
+
+class ReserveSet(Event, frozen=True):
+    """Request: what share of every account's windows the owner keeps; "off" for none."""
+
+    value: str
 
 
 class RestOver(Event, frozen=True):
@@ -1062,6 +1094,7 @@ GoalEvent: TypeAlias = (
     | GoalResumed
     | AfterLimitChosen
     | LimitOver
+    | NewWorkerWaits
     | AskSettled
     | GoalShipped
     | ShipFailed
@@ -1127,6 +1160,9 @@ FleetEvent: TypeAlias = (
     | AccountAdded
     | AccountRemoved
     | AccountRested
+    | AccountUsed
+    | WindowOver
+    | ReserveSet
     | RestOver
     | AccountFreed
     | HeldAll

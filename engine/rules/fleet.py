@@ -4,9 +4,9 @@ A session asks for a place (`SlotWanted`), is told where it runs and why (`Place
 (`Queued`), and gives the place back (`SlotFreed`). First come, first served, machine by machine: on
 the one it names, else where fewest agents run of those that are up and have its agent. Few start at
 once (starts.py), and runs of an account that rests wait whatever is free (rests.py); when a limit is
-over they leave the line and ask anew, if their owner wants that (after_limit.py). Pure. Neighbours:
-session.py asks; engine/requests/
-adds accounts and machines.
+over they leave the line and ask anew, if their owner wants that (after_limit.py). New workers wait
+where the owner's share of an account is touched (reserve.py). Pure. Neighbours: session.py asks;
+engine/requests/ adds accounts and machines.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import starts
+from engine.rules import reserve, starts
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     AccountAdded,
     AccountFreed,
     AccountRemoved,
     AccountRested,
+    AccountUsed,
     FleetEvent,
     HeldAll,
     HoldOver,
@@ -35,15 +36,17 @@ from engine.rules.events import (
     OfferLeft,
     Placed,
     Queued,
+    ReserveSet,
     RestOver,
     RunUp,
     SlotFreed,
     SlotTicked,
     SlotWanted,
     StartOver,
+    WindowOver,
 )
 from engine.rules.rests import Rest, over, rested, resting, without
-from engine.rules.words import HERE, Account, Reach
+from engine.rules.words import HERE, Account, Kept, Reach
 
 MAX_RUNS = 10
 NOT_YET = "its node has not answered yet"
@@ -96,6 +99,7 @@ class Slot(Struct, frozen=True):
     placed_at: float = 0.0
     timed: bool = False  # somebody waits for its start to be over, or too long
     machines: tuple[str, ...] = ()  # ticked; () = any
+    fresh: bool = False  # a worker that never ran
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -108,6 +112,8 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     rests: tuple[Rest, ...] = ()  # of accounts
     held: bool = False
     offers: tuple[Offer, ...] = ()
+    windows: reserve.Windows = ()  # of accounts, as agents told of them
+    reserve: int = 0  # per cent of each that the owner keeps
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
@@ -149,6 +155,7 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                 why=event.why,
                 agent=event.agent,
                 machines=event.machines,
+                fresh=event.fresh,
             )
             return _grant(replace(now, wanting=(*now.wanting, slot)), event.at)
         case SlotFreed(run=run):
@@ -198,8 +205,8 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             return _grant(replace(now, held=held, rests=rests), event.at)
         case AccountAdded(account=account):
             kept = tuple(known for known in now.accounts if known.name != account.name)
-            rests = without(now.rests, account.name)
-            return _grant(replace(now, accounts=(*kept, account), rests=rests), event.at)
+            left = _forgotten(now, account.name)  # another login may be another subscription
+            return _grant(replace(left, accounts=(*kept, account)), event.at)
         case AccountRemoved(name=name) if now.account(name) is None:
             raise Refused(
                 f"There is no account {name}. /accounts shows them, or on the box: quarterdeck "
@@ -207,13 +214,19 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             )
         case AccountRemoved(name=name):
             kept = tuple(known for known in now.accounts if known.name != name)
-            return _grant(replace(now, accounts=kept, rests=without(now.rests, name)), event.at)
+            return _grant(replace(_forgotten(now, name), accounts=kept), event.at)
         case AccountRested():
             rests, wake = rested(now.rests, event)
             after, told = _grant(replace(now, rests=rests), event.at)
             return after, (*wake, *told)
         case RestOver():
             return _rest_over(now, event)
+        case AccountUsed():
+            return _grant(replace(now, windows=reserve.told(now.windows, event)), event.at)
+        case WindowOver():
+            return _grant(now, event.at)
+        case ReserveSet(value=value):
+            return _grant(replace(now, reserve=reserve.chosen(value)), event.at)
         case AccountFreed(name=name) if resting(now.rests, name) is None:
             raise Refused(f"Account {name} does not wait for you any more.")
         case AccountFreed(name=name):
@@ -238,6 +251,15 @@ def looked_at(now: Fleet) -> tuple[str, ...]:
 
 def _has(now: Fleet, run: str) -> bool:
     return any(slot.run == run for slot in (*now.running, *now.wanting))
+
+
+def _forgotten(now: Fleet, account: str) -> Fleet:
+    """Know nothing any more of how an account stood."""
+    return replace(
+        now,
+        rests=without(now.rests, account),
+        windows=reserve.without(now.windows, account),
+    )
 
 
 def _ticked_anew(now: Fleet, event: SlotTicked) -> Fleet:
@@ -356,7 +378,9 @@ def _rest_over(now: Fleet, event: RestOver) -> tuple[Fleet, tuple[AnyEffect, ...
 
 def _grant(now: Fleet, at: float) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     """Give every place that is free to those who waited longest; tell the others why they wait."""
-    running, wanting, effects = list(now.running), [], []
+    running = list(now.running)
+    wanting: list[Slot] = []
+    effects: list[AnyEffect] = []
     line: dict[str, int] = {}  # how many wait for a start, by machine
     for slot in now.wanting:
         machine, why = _place(now, slot, running, line, at)
@@ -366,15 +390,37 @@ def _grant(now: Fleet, at: float) -> tuple[Fleet, tuple[AnyEffect, ...]]:
             placed = Placed(run=slot.run, machine=machine, why=why)
             effects.append(Tell(stream=slot.teller, event=placed))
             continue
-        rest = None if now.held else resting(now.rests, slot.account)
-        until = rest.until if rest else 0.0
+        until, kept = _until(now, slot, at)
+        is_new = (why, until) != (slot.told, slot.until)
+        if is_new and kept and not any(_waits_as_long(other, slot, until) for other in wanting):
+            over = WindowOver(name=slot.account)
+            effects.append(Tell(stream="fleet", event=over, due_at=until))
         wanting.append(replace(slot, told=why, until=until))
-        if (why, until) != (slot.told, slot.until):
-            queued = Queued(run=slot.run, why=why, until=until)
+        if is_new:
+            queued = Queued(run=slot.run, why=why, until=until, kept=kept)
             effects.append(Tell(stream=slot.teller, event=queued))
     timed, wakes = _timed(running, line)
     after = replace(now, running=timed, wanting=tuple(wanting))
     return after, (*effects, *wakes)
+
+
+def _until(now: Fleet, slot: Slot, at: float) -> tuple[float, Kept | None]:
+    """Return when a run's wait ends, if that is known, and what of its account the owner keeps."""
+    if now.held:
+        return 0.0, None
+    if rest := resting(now.rests, slot.account):
+        return rest.until, None
+    window = _touched(now, slot, at)
+    return (window.until, reserve.kept(window, now.reserve)) if window else (0.0, None)
+
+
+def _waits_as_long(other: Slot, slot: Slot, until: float) -> bool:
+    return other.fresh and (other.account, other.until) == (slot.account, until)
+
+
+def _touched(now: Fleet, slot: Slot, at: float) -> reserve.Window | None:
+    """Return the window a run waits for: what has begun goes on whatever is used."""
+    return reserve.past(now.windows, slot.account, now.reserve, at) if slot.fresh else None
 
 
 def _timed(
@@ -400,6 +446,8 @@ def _place(
         return "", "everything is stopped: /resume all goes on"
     if rest := resting(now.rests, slot.account):
         return "", rest.reason
+    if window := _touched(now, slot, at):
+        return "", reserve.reason(reserve.kept(window, now.reserve))
     ticked = [machine for machine in now.machines if _may_go(slot, machine)]
     if not ticked:
         return "", _nowhere(slot)

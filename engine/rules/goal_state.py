@@ -123,6 +123,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     limit_ask: str = ""  # the open card about it
     limit_waits: tuple[str, ...] = ()  # sessions that wait for its answer
     files: tuple[Attachment, ...] = ()  # of the owner's; every worker to come gets them
+    kept_until: float = 0.0  # its lead heard that no worker begins till then, for the reserve
 
     @property
     def stream(self) -> str:

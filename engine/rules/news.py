@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from engine.rules import plan
 from engine.rules.plan import Piece
-from engine.rules.words import AskKind, Attachment, CheckVerdict, Decision, Role
+from engine.rules.words import AskKind, Attachment, CheckVerdict, Decision, Kept, Role
 
 FOREIGN = 600
 REASON = 300  # characters of what went wrong that go into a sentence of ours
@@ -305,6 +305,14 @@ def from_owner_to_worker(number: int, title: str, text: str) -> str:
     return (
         f'[Quarterdeck] The owner wrote to worker {number} "{title}" after it had ended. Their '
         f"words:\n\n{text}"
+    )
+
+
+def no_new_workers(kept: Kept) -> str:
+    resets = f", resets {kept.clock}" if kept.clock else ""
+    return (
+        f"Account {kept.account} is {kept.percent} % used, past the {kept.reserve} % the owner keeps"
+        f"{resets}. Workers that have not begun wait till then by themselves; those at work go on."
     )
 
 

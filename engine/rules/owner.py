@@ -61,7 +61,7 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
         case SettingChanged(name="model", value=value):
             return replace(now, model=models.named(value)), ()
         case SettingChanged(name=name):
-            known = "quiet, zone, heartbeat, limit, mode, go, model"
+            known = "quiet, zone, heartbeat, limit, reserve, mode, go, model"
             raise Refused(f"There is no setting {name}. There are: {known}.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)

@@ -16,6 +16,7 @@ from engine.rules.events import (
     GoalEvent,
     LandingCalled,
     LandingDropped,
+    NewWorkerWaits,
     PieceCollected,
     PieceLanded,
     PieceRetried,
@@ -83,6 +84,10 @@ def of_piece(now: Goal, event: GoalEvent) -> Step:
             return _stop_piece(now, event)
         case WorkerMessaged():
             return _message(now, event)
+        case NewWorkerWaits(until=until) if until > now.kept_until:
+            told = news.to_lead(news.no_new_workers(event.kept))
+            heard = replace(now, kept_until=until)
+            return heard, (to_lead(now, told, wait_s=BATCH_S),)
         case GaveUp(effect="Collect", about=piece_id, why=why):
             piece = now.piece(piece_id)
             if piece is None or piece.stage is not plan.Stage.COLLECTING:

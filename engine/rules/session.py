@@ -36,6 +36,7 @@ from engine.rules.events import (
     LimitReached,
     LimitSettled,
     LineTaken,
+    NewWorkerWaits,
     Placed,
     Prompted,
     PromptReworded,
@@ -156,7 +157,8 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case Placed(machine=machine, why=why) if now.stage is Stage.WANTING:
             return _start(now, machine, why)
         case Queued(why=why) if now.stage is Stage.WANTING:
-            return replace(now, where=why, waits_until=event.until), ()
+            waiting = replace(now, where=why, waits_until=event.until)
+            return waiting, _told_of_reserve(now, event)
         case RunStarted() if now.stage is Stage.STARTING:
             watch = Watch(run=now.run, session=now.id, due_at=event.at + QUIET_S)
             noted = _warn(now, event.note) if event.note else ()
@@ -309,6 +311,13 @@ def _start(now: Session, machine: str, why: str) -> Step:
         sent=attached.merged(*(line.files for line in now.queue)),
     )
     return starting, (start,)
+
+
+def _told_of_reserve(now: Session, event: Queued) -> tuple[AnyEffect, ...]:
+    if event.kept is None or not now.goal:
+        return ()
+    waits = NewWorkerWaits(kept=event.kept, until=event.until)
+    return (Tell(stream=f"goal/{now.goal}", event=waits),)
 
 
 def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:

@@ -164,6 +164,7 @@ def next_turn(now: Session) -> Step:
         account=now.account.name,
         agent=now.account.agent,
         machines=now.ticked,
+        fresh=now.role is Role.WORKER and not now.machine,
     )
     return wanting, (Tell(stream="fleet", event=wanted),)
 

@@ -115,6 +115,15 @@ class Account(Struct, frozen=True):
     secret_env: tuple[str, ...] = ()  # names; the values are in the vault as account/<name>/<KEY>
 
 
+class Kept(Struct, frozen=True):
+    """Why an account takes no new workers: what of it is used, and what its owner keeps, in per cent."""
+
+    account: str
+    percent: int
+    reserve: int
+    clock: str = ""  # when it resets, as the owner reads it; "" = not told
+
+
 class Reach(Struct, frozen=True):
     """Where runs can go and who can pay for them, as the fleet stood when that was asked."""
 

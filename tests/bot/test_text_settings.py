@@ -43,6 +43,7 @@ def pages() -> Iterator[tuple[str, str, Words]]:
     yield "settings", "first", page.zone(OWNER, "UTC", 1e9, first=True)
     yield "settings", "heartbeat", page.heartbeat(OWNER)
     yield "settings", "limit", page.limit("ask")
+    yield "settings", "reserve", page.reserve(OwnerView(reserve=90))
     yield "settings", "mode", page.mode("edit", ALL, NAMES)
     yield "settings", "go", page.go("auto")
     yield "settings", "model", page.model("y" * 80, ("opus",), page.FOR_NEW_GOALS)

@@ -43,6 +43,7 @@ from engine.rules.effects import (
 )
 from engine.rules.events import (
     AccountFreed,
+    AccountUsed,
     AfterLimitChosen,
     Answered,
     AnyEvent,
@@ -70,6 +71,7 @@ from engine.rules.events import (
     PieceLanded,
     PieceRetried,
     PieceStopped,
+    Placed,
     PlanChanged,
     PlanDiscarded,
     PlanProposed,
@@ -77,7 +79,9 @@ from engine.rules.events import (
     ProjectAdded,
     Prompted,
     PushDone,
+    Queued,
     RequestWithdrawn,
+    ReserveSet,
     ReviewCorrected,
     ReviewJudged,
     ReviewPut,
@@ -87,6 +91,7 @@ from engine.rules.events import (
     RunStarted,
     SaidNow,
     SessionNamed,
+    SessionOpened,
     ShipCalled,
     ShipCancelled,
     ShipChecked,
@@ -102,6 +107,7 @@ from engine.rules.events import (
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.plan import Stage as PieceStage
+from engine.rules.reserve import UNTOLD, UNTOLD_S
 from engine.rules.session_state import Session, Stage
 from engine.rules.words import (
     AskKind,
@@ -209,6 +215,7 @@ BACKWARD = {"leave", "stop", "discard", "deny", "not_this", "send_back", "cancel
 THEMES = (
     *("", "orders fail", "agents differ", "checks fail", "owner stops", "owner writes"),
     *("time", "again", "heads move", "machines", "limits end", "owner sets", "agents ask"),
+    "windows fill",
 )
 
 
@@ -234,6 +241,7 @@ class Outside:
         theme: str = "",
         cores: int = 0,
         after_limit: str = "go on",
+        reserve: str = "off",
     ) -> None:
         self._drops = drops
         self._theme = theme
@@ -257,6 +265,10 @@ class Outside:
             machine="here", fenced=True, fence="fenced", cores=cores, free_mb=PLENTY_MB
         )
         self.world.post("fleet", here)
+        self.world.post("fleet", ReserveSet(value=reserve))
+        if reserve != "off":
+            nearly = AccountUsed(name="main", window="five_hour", percent=84, resets_at=5000.0)
+            self.world.post("fleet", nearly)
         self.world.post(
             "project/shop", ProjectAdded(source="/shop", push_url="/shop.git", base="main")
         )
@@ -313,6 +325,7 @@ class Outside:
         yield "heads move", 2, [*map(self._head_moves, self.heads), self._remote_moves]
         yield "machines", 1, [self._memory(700), self._memory(2_000), self._memory(PLENTY_MB)]
         yield "limits end", 1, [self._choose(how) for how in ("", "go on", "ask", "morning")]
+        yield "windows fill", 1, [self._try("fleet", event) for event in self._uses()]
         yield "owner sets", 1, [self._set(goal, *what) for goal in self.heads for what in SETTINGS]
         yield "agents ask", 1, [*self._permissions(), *(m for verb, m in taps if verb == "always")]
         yield "", 1, [self._hold_all]
@@ -361,6 +374,16 @@ class Outside:
 
     def _memory(self, free_mb: int) -> Move:
         return self._try("fleet", MachineLoad(machine="here", free_mb=free_mb))
+
+    def _uses(self) -> Iterator[AnyEvent]:
+        """Agents tell of their account's windows, more or less of it; the owner changes their mind."""
+        for share in (50, 84, 97, UNTOLD):
+            for lasts in (0.0, 600.0, 4000.0):
+                resets_at = self.world.now + lasts if lasts else 0.0
+                for window in ("five_hour", "seven_day"):
+                    told = AccountUsed(name="main", window=window, percent=share)
+                    yield replace(told, resets_at=resets_at)
+        yield from (ReserveSet(value=value) for value in ("off", "10", "20", "20", "60"))
 
     def _choose(self, how: str) -> Move:
         return self._try(next(iter(self._goals())), AfterLimitChosen(how=how))
@@ -783,6 +806,7 @@ def broken_promises(outside: Outside) -> list[str]:
         *_twice(outside),
         *_allowed_by_nobody(outside.world.history),
         *_too_many_attempts(outside.world),
+        *_reserve_not_kept(outside.world.history),
     ]
 
 
@@ -803,6 +827,47 @@ def _allowed_by_nobody(history: list[Happened]) -> Iterator[str]:
             case AskSettled(decision=Decision.ALLOW, ask=ask) if ask in asked:
                 if ask not in allowed and asked[ask] not in always:
                     yield f"{ask} ({asked[ask]}) was allowed by nobody"
+
+
+def _reserve_not_kept(history: list[Happened]) -> Iterator[str]:
+    """No new worker begins on what the owner keeps; nothing else waits for that, nor for ever."""
+    reserve, windows = 0, dict[str, tuple[int, float]]()  # share used, until when that counts
+    dated: set[str] = set()  # windows that told when they reset
+    leads: set[str] = set()
+    ran: set[str] = set()
+    for stream, event, effects in history:
+        match event:
+            case ReserveSet(value=value):
+                reserve = 0 if value == "off" else int(value)
+            case AccountUsed(window=window, percent=percent, resets_at=resets_at):
+                share, until = windows.get(window, (UNTOLD, 0.0))
+                share = share if until > event.at else UNTOLD
+                known_reset = until if until > event.at and window in dated else 0.0
+                if resets_at:
+                    dated.add(window)
+                elif not known_reset:
+                    dated.discard(window)
+                windows[window] = (
+                    share if percent == UNTOLD else percent,
+                    resets_at or known_reset or event.at + UNTOLD_S,
+                )
+            case SessionOpened(role=Role.LEAD):
+                leads.add(stream.partition("/")[2])
+        touched = any(
+            share > 100 - reserve and until > event.at for share, until in windows.values()
+        )
+        for effect in effects:
+            match effect:
+                case StartRun():
+                    ran.add(effect.session)
+                case Tell(event=Placed(run=run)) if run.rpartition("-t")[0] not in leads | ran:
+                    if reserve and touched:
+                        yield f"{run} begins on what the owner keeps"
+                case Tell(event=Queued(kept=kept) as queued) if kept is not None:
+                    if queued.run.rpartition("-t")[0] in leads | ran:
+                        yield f"{queued.run} has begun, and waits for the reserve"
+                    if queued.until <= event.at:
+                        yield f"{queued.run} waits for a reset that nobody waits for"
 
 
 def _two_writers(history: list[Happened]) -> Iterator[str]:
@@ -831,6 +896,10 @@ def _workers_before_the_go(history: list[Happened]) -> Iterator[str]:
         match event:
             case GoalOpened(go="auto"):
                 auto.add(stream)
+            case GoalChanged(what="go", value="auto"):
+                auto.add(stream)
+            case GoalChanged(what="go"):
+                auto.discard(stream)
             case PlanProposed(plan=plan) if _said_yes(effects):
                 proposed[stream] = plan
                 plan_of |= dict.fromkeys(event.session_ids, plan)

@@ -37,6 +37,7 @@ OUTSIDES = st.builds(
     drops=st.sampled_from([False, False, True]),
     cores=st.sampled_from([0, 1, 2]),
     after_limit=st.sampled_from(["go on", "ask", "morning"]),
+    reserve=st.sampled_from(["off", "off", "20"]),
 )
 
 
@@ -91,10 +92,12 @@ def test_the_stories_told_here_get_as_far_as_a_push() -> None:
     """Else the properties above would hold of nothing."""
     seen: set[str] = set()
     for seed in range(30):
-        outside = begun(seed * 2, check=seed % 2 == 0, theme=THEMES[seed % len(THEMES)])
+        theme = THEMES[seed % len(THEMES)]
+        kept = "20" if seed % 5 == 0 else "off"
+        outside = begun(seed * 2, check=seed % 2 == 0, theme=theme, reserve=kept)
         for number in told(seed, 200):
             outside.step(number)
         seen |= {type(effect).__name__ for item in outside.world.history for effect in item.effects}
         seen |= {type(item.event).__name__ for item in outside.world.history}
     reached = {"Merge", "Check", "Land", "Judge", "TakeRemote", "Push", "GoalShipped"}
-    assert reached | {"LinesLeft", "ReviewCorrected", "AskSettled"} <= seen
+    assert reached | {"LinesLeft", "ReviewCorrected", "AskSettled", "NewWorkerWaits"} <= seen
