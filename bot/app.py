@@ -3,8 +3,7 @@
     Telegram ─ poll ─> inbox ─> requests ─> engine.sock
     Telegram <─ outbox <─ cards <─ changes ─┘
 
-The poll loop is our own: an update is confirmed only once it is on disk, and polling goes on through
-conflicts, floods and outages. An unexpected error ends the process; systemd starts it again, and
+The poll loop is our own (polling.py): an update is confirmed only once it is on disk. An unexpected error ends the process; systemd starts it again, and
 starting is recovering. `main` also runs inside another program (the demo).
 """
 
@@ -13,26 +12,23 @@ import contextlib
 import fcntl
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
 
 import httpx
 import telegram
-from telegram.error import (
-    Conflict,
-    InvalidToken,
-    TelegramError,
-)
-from telegram.request import HTTPXRequest
+from telegram.error import InvalidToken, TelegramError
 
 from bot import text
+from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
-from bot.gate import KINDS
 from bot.inbox import Inbox
 from bot.morning import Morning
 from bot.outbox import Outbox
 from bot.pace import BACK_OFF_S
 from bot.pairing import Pairing
+from bot.polling import Polling
 from bot.redact import redacted
 from bot.reminders import Reminders
 from bot.requests import Requests
@@ -48,11 +44,6 @@ from stores.sealing import NotOpened, read_key
 
 log = logging.getLogger(__name__)
 
-POLL_S = 50
-# A poll that takes longer than this hangs, whatever the library thinks.
-HUNG_S = POLL_S + 30
-CONFLICT_S = 30.0
-OUTAGE_S = 300.0
 DRAIN_S = 5.0
 NO_TOKEN = (
     "Telegram refuses the bot's token: it was revoked or mistyped. Ask @BotFather for it and run "
@@ -90,13 +81,14 @@ async def _main(home: Home, stop: asyncio.Event | None) -> None:
     with redacted(token):
         try:
             async with Database(home.bot_db, "bot", secure_delete=True) as database:
-                bot = _client(token, settings.api_url)
+                bot, line = _client(token, settings.api_url)
                 if not settings.owner_ids:
                     if not await Pairing(bot, home).run(stop or asyncio.Event()):
                         return
                     settings = config.load(home)
                 app = App(
                     bot,
+                    line,
                     CardStore(database),
                     Client(home.engine_sock),
                     settings,
@@ -112,11 +104,12 @@ async def _main(home: Home, stop: asyncio.Event | None) -> None:
 
 
 class App:
-    """What the process is made of."""
+    """What the process is made of. `line`: the bot's own connection for polls."""
 
     def __init__(
         self,
         bot: telegram.Bot,
+        line: Answers,
         store: CardStore,
         engine: Client,
         settings: config.Config,
@@ -141,8 +134,7 @@ class App:
             store, self.outbox, engine, self.requests.handle, owners=owners, public=public
         )
         self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
-        self._conflict_since = 0.0
-        self._conflict_told = False
+        self.polling = Polling(bot, line, store, self._receive, self._tell, clock=clock)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Start, run until `stop`, drain."""
@@ -153,7 +145,7 @@ class App:
             await self.outbox.open()
             await self.cards.open()
             async with self.engine, asyncio.TaskGroup() as tasks:
-                polling = tasks.create_task(self._poll(), name="poll")
+                polling = tasks.create_task(self._polled(), name="poll")
                 running = [
                     tasks.create_task(self.inbox.run(), name="inbox"),
                     tasks.create_task(self.outbox.run(), name="outbox"),
@@ -199,64 +191,15 @@ class App:
         except TimeoutError:
             log.info("stopped before all was said; it is kept")
 
-    # ---- polling
+    # ---- what is heard
 
-    async def _poll(self) -> None:
+    async def _receive(self, updates: Sequence[dict[str, Any]]) -> None:
+        await self.inbox.receive(updates)
+        await self._leave_groups()
+
+    async def _polled(self) -> None:
         await self.inbox.ready.wait()
-        offset: int | None = None
-        tries = 0
-        failing_since = 0.0
-        while True:
-            try:
-                async with asyncio.timeout(HUNG_S):
-                    updates = await self.bot.get_updates(
-                        offset=offset, timeout=POLL_S, allowed_updates=KINDS
-                    )
-            except InvalidToken:
-                raise
-            except (TelegramError, TimeoutError) as error:
-                tries += 1
-                failing_since = failing_since or self.clock()
-                await self._polling_failed(error)
-                await asyncio.sleep(_wait_s(error, tries))
-                continue
-            if failing_since:
-                await self._polling_again(self.clock() - failing_since)
-            tries, failing_since = 0, 0.0
-            if updates:
-                await self.inbox.receive([update.to_dict() for update in updates])
-                offset = updates[-1].update_id + 1
-                await self._leave_groups()
-
-    async def _polling_failed(self, error: Exception) -> None:
-        if not isinstance(error, Conflict):
-            self._conflict_since = 0.0
-            log.warning("no updates why=%s", type(error).__name__)
-            return
-        if "webhook" in str(error).lower():
-            log.error("a webhook was set on this bot, not by us; it is removed")
-            await self._quietly(self.bot.delete_webhook(drop_pending_updates=False))
-            return
-        now = self.clock()
-        self._conflict_since = self._conflict_since or now
-        if now - self._conflict_since > CONFLICT_S and not self._conflict_told:
-            self._conflict_told = True
-            log.error("somebody else takes this bot's updates: a second instance or a stolen token")
-            await self._tell(
-                "⚠ Somebody else takes this bot's updates.\nEither a second Quarterdeck runs with "
-                "the same token, or the token was stolen. If you know of no second one: revoke it at "
-                "@BotFather and run quarterdeck setup.",
-                sounds=True,
-            )
-
-    async def _polling_again(self, away_s: float) -> None:
-        log.info("updates again after_s=%.0f", away_s)
-        self._conflict_since, self._conflict_told = 0.0, False
-        if away_s > OUTAGE_S:
-            await self._tell(
-                f"Telegram could not be reached for {away_s / 60:.0f} minutes. What you sent "
-                "meanwhile is being done now."
-            )
+        await self.polling.run()
 
     async def _leave_groups(self) -> None:
         for chat in self.inbox.leave:
@@ -270,7 +213,7 @@ class App:
             scope = telegram.BotCommandScopeChat(owner)
             await self._quietly(self.bot.set_my_commands(commands, scope=scope))
 
-    async def _tell(self, sentence: str, *, sounds: bool = False) -> None:
+    async def _tell(self, sentence: str, sounds: bool) -> None:
         weight = Weight.DECISION if sounds else Weight.ANSWER
         await self.outbox.say(self.owners[0], weight, Say(words=text.said(sentence), sounds=sounds))
 
@@ -294,22 +237,22 @@ def _token(home: Home) -> str:
     return token
 
 
-def _client(token: str, api_url: str) -> telegram.Bot:
-    """Return a client with a connection of its own for polling, so that it never waits for sends."""
+def _client(token: str, api_url: str) -> tuple[telegram.Bot, Answers]:
+    """Return a client, and the connection of its own that it has for polling."""
     trusted = {
         "verify": httpx.create_ssl_context()
     }  # read once: it takes longer than all else here
-    return telegram.Bot(
+    line = Answers(connection_pool_size=2, read_timeout=15.0, httpx_kwargs=trusted)
+    bot = telegram.Bot(
         token,
         base_url=f"{api_url}/bot",
         base_file_url=f"{api_url}/file/bot",
-        request=HTTPXRequest(
+        request=Answers(
             connection_pool_size=16, read_timeout=20.0, connect_timeout=10.0, httpx_kwargs=trusted
         ),
-        get_updates_request=HTTPXRequest(
-            connection_pool_size=2, read_timeout=15.0, httpx_kwargs=trusted
-        ),
+        get_updates_request=line,
     )
+    return bot, line
 
 
 def _wait_s(error: Exception, tries: int) -> float:

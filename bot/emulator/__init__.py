@@ -16,7 +16,7 @@ calls exist; anything else is 404, and what the published API does not know is r
       start(port=0), stop(), url, control_url, page_url
       phone       the owner: send, reply, document, photo, edit, delete, react, tap, copy,
                   topics, groups, block; messages, heard, transcript; wait_for, until, answered
-      faults      bad weather: flood, error, gateway, silence, cut, slow; revoked, webhook
+      faults      bad weather: flood, error, gateway, odd, tear, silence, cut, slow; revoked, webhook
       updates     mischief with updates: lose, reverse, repeat, interrupt (a second poller)
       calls       what the bot asked for and was answered; calls_of(method)
       notes       what the real server forgives in silence: a careful bot leaves it empty

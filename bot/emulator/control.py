@@ -5,7 +5,7 @@
     GET  /<secret>/transcript                  the chat as text
     POST /<secret>/do/<verb>                   send, tap, edit, delete, react, ... (phone.py)
     POST /<secret>/wait                        {"contains": "...", "button": "...", "after": 0}
-    POST /<secret>/fault/<verb>                flood, error, gateway, silence, cut, slow, calm
+    POST /<secret>/fault/<verb>                flood, error, gateway, odd, tear, silence, cut, slow, calm
 
 Verbs take their arguments as one JSON object; files come as base64 in `data_base64`.
 What goes wrong is answered 400 with {"error": "..."}. server.py mounts this.
@@ -60,8 +60,10 @@ class Control:
             "error": faults.error,
             "flood": faults.flood,
             "gateway": faults.gateway,
+            "odd": faults.odd,
             "silence": faults.silence,
             "slow": faults.slow,
+            "tear": faults.tear,
         }
 
     def add_to(self, app: web.Application, secret: str) -> None:

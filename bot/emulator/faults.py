@@ -25,6 +25,19 @@ class Gateway(Struct, frozen=True):
     done: bool
 
 
+class Odd(Struct, frozen=True):
+    """Answer what Telegram never says, with any status."""
+
+    code: int
+    body: str
+
+
+class Tear(Struct, frozen=True):
+    """Answer half of it and drop the connection; `done` tells whether the work was done."""
+
+    done: bool
+
+
 class Silence(Struct, frozen=True):
     """Never answer; `done` tells whether the work was done all the same."""
 
@@ -43,7 +56,7 @@ class Slow(Struct, frozen=True):
     seconds: float
 
 
-Fault = Refuse | Gateway | Silence | Cut | Slow
+Fault = Refuse | Gateway | Odd | Tear | Silence | Cut | Slow
 
 
 class Faults:
@@ -70,6 +83,14 @@ class Faults:
     ) -> None:
         """Answer an HTML page with status `code`."""
         self._add(method, Gateway(code, done), times)
+
+    def odd(self, method: str, body: str, code: int = 200, times: int = 1) -> None:
+        """Answer `body` in place of Telegram, as a portal or a proxy does."""
+        self._add(method, Odd(code, body), times)
+
+    def tear(self, method: str, done: bool, times: int = 1) -> None:
+        """Drop the connection in the middle of the answer."""
+        self._add(method, Tear(done), times)
 
     def silence(self, method: str, done: bool, times: int = 1) -> None:
         """Leave the client without an answer until it gives up."""

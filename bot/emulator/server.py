@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bot.emulator.cloud import Cloud
 from bot.emulator.control import Control
-from bot.emulator.faults import Cut, Fault, Faults, Gateway, Refuse, Silence, Slow
+from bot.emulator.faults import Cut, Fault, Faults, Gateway, Odd, Refuse, Silence, Slow, Tear
 from bot.emulator.flood import COUNTED
 from bot.emulator.methods import METHODS
 from bot.emulator.page import Page, only_here
@@ -182,6 +182,9 @@ class Emulator:
                 answer = await self._answer(method, params)
                 await self._pause(seconds)
                 return answer
+            case Odd(code, body):
+                self._record(method, params, code, "odd")
+                return web.Response(status=code, text=body, content_type="application/json")
         if fault.done:
             await self._answer(method, params)
         else:
@@ -192,6 +195,10 @@ class Emulator:
                 return web.Response(status=code, text=_PAGE.format(title), content_type="text/html")
             case Silence():
                 await self._stopping.wait()
+            case Tear():
+                half = web.StreamResponse(headers={"Content-Length": "1000"})
+                await half.prepare(request)
+                await half.write(b'{"ok":true,"resu')
             case Cut():
                 pass
         if request.transport is not None:

@@ -68,6 +68,10 @@ class Updates:
     def clear(self) -> None:
         self._world.updates.clear()
 
+    def begin_anew(self, number: int) -> None:
+        """Count on from another number, as Telegram does after a week without updates."""
+        self._world.next_update = number
+
     def repeat(self, count: int = 1) -> None:
         """Deliver the last `count` confirmed updates once more, with their old ids."""
         waiting = {update.id for update in self._world.updates}

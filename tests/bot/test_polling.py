@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-import bot.app
+import bot.polling
 from engine.errors import Refused
 from tests.bot.stage import Stage, permission, session
 
@@ -35,7 +35,7 @@ async def test_a_second_poller_is_told_of_and_polling_goes_on(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """BR-41: that may be a second instance, or a stolen token."""
-    monkeypatch.setattr(bot.app, "CONFLICT_S", 0.0)
+    monkeypatch.setattr(bot.polling, "CONFLICT_S", 0.0)
     await stage.start_bot()
     for _ in range(2):
         await stage.emulator.updates.polled()

@@ -1,0 +1,44 @@
+"""What the owner is told about the times when Telegram and we did not hear each other.
+
+Neighbours: polling.py knows how long it was, text.py is the door to all other wording.
+"""
+
+MESSAGES_S = 86_400  # Telegram keeps them so long for a bot that does not come
+TAPS_S = 150
+
+SECOND_POLLER = (
+    "⚠ Somebody else takes this bot's updates.\nEither a second Quarterdeck runs with the same token, or "
+    "the token was stolen. If you know of no second one: revoke it at @BotFather and run quarterdeck setup."
+)
+
+
+def heard_again(away_s: float) -> str:
+    """Return what is said once polls come through again."""
+    return f"Nothing from Telegram reached me for {_span(away_s)}. {_lost(away_s)}"
+
+
+def back(away_s: float) -> str:
+    """Return what is said after a start, when the last poll was long ago."""
+    return f"I was away for {_span(away_s)}. {_lost(away_s)}"
+
+
+def _lost(away_s: float) -> str:
+    """Return what becomes of what was sent meanwhile."""
+    said = "What you wrote meanwhile is being done now."
+    if away_s > MESSAGES_S:
+        said = (
+            "Telegram keeps a message for a day: what you wrote in the last day is being done now, what "
+            "you wrote before that is lost. Please send it again."
+        )
+    if away_s > TAPS_S:
+        said += (
+            " Of the buttons you pressed Telegram keeps nothing: press again what still has them."
+        )
+    return said
+
+
+def _span(seconds: float) -> str:
+    for size, name in ((86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} seconds"
