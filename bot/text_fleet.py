@@ -157,7 +157,7 @@ def account(view: AccountView, zone: tzinfo | None) -> Words:
     for used in view.usage:
         sheet.line(f"Used: {text_usage.one(used)}")
     if view.reserve:
-        sheet.line(f"You keep {view.reserve} %: /settings reserve")
+        sheet.line(f"You keep {view.reserve} % of each: /settings, Reserve")
     if view.secrets:
         names = ", ".join(one_line(name, 40) for name in view.secrets)
         sheet.line(f"In the vault: {names}")

@@ -141,9 +141,13 @@ class Runs:
         windows = fleet.windows if isinstance(fleet, Fleet) else ()
         zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
         account = self.session(followed.session).account.name
-        told = usage.used(limit, account, windows, self._clock(), zone)
-        if told is not None:
+        told = usage.used(limit, account, windows, self._clock(), zone) if account else None
+        if told is None:
+            return
+        try:
             await self.post("fleet", told, cause)
+        except Unavailable as aside:  # the turn's own lines matter more
+            log.warning("use not noted run=%s: %s", followed.run, aside.sentence)
 
     async def new_id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)

@@ -27,6 +27,8 @@ def used(
     name = " ".join(whole(limit.window).split())[:NAME]
     percent = _percent(limit.utilization)
     resets_at = float(limit.resets_at or 0)
+    if 0 < resets_at <= at:
+        return None  # an old line, read late: that window is over
     if not 0 < resets_at - at < LONGEST_S:
         resets_at = 0.0
     if not name or (percent == reserve.UNTOLD and not resets_at):

@@ -45,6 +45,7 @@ from engine.rules.events import (
     StartOver,
     WindowOver,
 )
+from engine.rules.reserve import Window, Windows
 from engine.rules.rests import Rest, over, rested, resting, without
 from engine.rules.words import HERE, Account, Kept, Reach
 
@@ -112,7 +113,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     rests: tuple[Rest, ...] = ()  # of accounts
     held: bool = False
     offers: tuple[Offer, ...] = ()
-    windows: reserve.Windows = ()  # of accounts, as agents told of them
+    windows: Windows = ()  # of accounts, as agents told of them
     reserve: int = 0  # per cent of each that the owner keeps
 
     def machine(self, name: str) -> Machine | None:
@@ -418,7 +419,7 @@ def _waits_as_long(other: Slot, slot: Slot, until: float) -> bool:
     return other.fresh and (other.account, other.until) == (slot.account, until)
 
 
-def _touched(now: Fleet, slot: Slot, at: float) -> reserve.Window | None:
+def _touched(now: Fleet, slot: Slot, at: float) -> Window | None:
     """Return the window a run waits for: what has begun goes on whatever is used."""
     return reserve.past(now.windows, slot.account, now.reserve, at) if slot.fresh else None
 

@@ -44,11 +44,15 @@ def test_a_whole_per_cent_or_another_reset_is_one(share: float, resets_at: float
     assert told(share, resets_at) is not None
 
 
-@pytest.mark.parametrize("resets_at", [None, 0, -5, NOW - 10, NOW * 1000, 9e14])
+@pytest.mark.parametrize("resets_at", [None, 0, -5, NOW * 1000, 9e14])
 def test_an_odd_reset_counts_as_not_told(resets_at: float | None) -> None:
     """BR-109."""
     found = told(0.84, resets_at, known=False)
     assert found == AccountUsed(name="main", window="five_hour", percent=84)
+
+
+def test_an_old_line_that_is_read_late_tells_nothing_of_the_window_that_follows() -> None:
+    assert told(0.95, NOW - 10) is None
 
 
 def test_a_reset_of_another_day_says_which() -> None:

@@ -30,7 +30,7 @@ def test_accounts_are_listed_with_their_fullest_window_and_shown_with_all() -> N
     assert "7-day" not in listed
     shown = text_fleet.account(view, UTC).rich.text
     assert "Used: 30 % of its 7-day window, resets Tue 08:00" in shown
-    assert "You keep 20 %: /settings reserve" in shown
+    assert "You keep 20 % of each: /settings, Reserve" in shown
 
 
 def test_health_says_what_is_used_and_what_is_kept() -> None:
