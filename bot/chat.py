@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from bot import text
 from bot.delivery import Blocked, Done, Flooded, NotNow, Outcome, Unknown
 from bot.entities import Rich
+from bot.lost import Lost
 from bot.pace import BACK_OFF_S, BLOCKED_S, Pace
 from bot.text import Words
 from bot.unsaid import Item, Say, Wanted, Weight
@@ -59,6 +60,7 @@ class Chat:
     since    a thing: waits since
     newest   a goal: when something new was shown of it
     plain    things to be said without formatting
+    lost     what may have been said, but nobody knows
     """
 
     def __init__(self, outbox: Queue, chat: int) -> None:
@@ -66,6 +68,7 @@ class Chat:
         self.id = chat
         self.pace = Pace(chat)
         self.blocked = False
+        self.lost = Lost()
         self.since: dict[int | str, float] = {}
         self.newest: dict[str, float] = {}
         self.plain: set[int | str] = set()
@@ -109,6 +112,7 @@ class Chat:
         self._due.pop(key, None)
         self._tries.pop(key, None)
         self.plain.discard(key)
+        self.lost.forget(key)
         self._failures = 0
 
     async def tell(self, sentence: str) -> None:

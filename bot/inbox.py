@@ -164,7 +164,7 @@ class Inbox:
 
     def _dispatch(self, one: Arrived) -> None:
         self._open += 1
-        self._outbox.alive(one.by.chat)
+        self._outbox.alive(one.by.chat, _message_id(one))
         if one.by.kind == "callback_query" or self._recovered.is_set():
             self._hand_on(_Batch((one,)))
         else:
@@ -341,6 +341,11 @@ class Inbox:
 def _thread(body: dict[str, Any]) -> int:
     """Return the topic a message stands in; a reply thread is none."""
     return int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
+
+
+def _message_id(one: Arrived) -> int:
+    message = one.body.get("message") if one.by.kind == "callback_query" else one.body
+    return int((message or {}).get("message_id") or 0)
 
 
 def _sent_order(one: Arrived) -> int:

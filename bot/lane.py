@@ -35,6 +35,10 @@ class Lane:
         self._lines.take_up(line, item)
         self.wake.set()
 
+    def saw(self, message_id: int) -> None:
+        """Hear of a message that is in the chat."""
+        self._chat.lost.saw(message_id)
+
     def unblocked(self) -> None:
         """Hear that the owner wrote here."""
         if self._chat.blocked:

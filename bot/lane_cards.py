@@ -11,7 +11,7 @@ import logging
 from msgspec.structs import replace
 
 from bot import delivery
-from bot.chat import Chat
+from bot.chat import Chat, Place
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.pace import BACK_OFF_S, UNKNOWN_S
 from bot.places import Places
@@ -97,11 +97,15 @@ class LaneCards:
         place = await self._places.find(wanted.goal, now)
         if place is None:
             return
+        put = self._chat.as_sent(words, place, wanted.asks, wanted.card)
+        if there := self._chat.lost.candidate(wanted.card):
+            await self._look(there, wanted, words, put, place, old, now)
+            return
         self._chat.pace.spent(now)
         outcome = await delivery.send(
             self._chat.outbox.bot,
             self._chat.id,
-            self._chat.as_sent(words, place, wanted.asks, wanted.card),
+            put,
             thread=place.thread,
             silent=await self._chat.outbox.silently(sounds=wanted.sounds),
             card=wanted.card,
@@ -110,17 +114,45 @@ class LaneCards:
         self._edited[wanted.card] = now
         match outcome:
             case Done(message_id, thread):
+                self._chat.lost.saw(message_id, sent=True)
                 self._chat.newest[wanted.goal] = now
                 await self._is_shown(wanted, words, message_id, thread, old)
                 await self._places.landed_in(wanted.goal, place, thread)
             case NoThread():
                 await self._places.lost(wanted.goal)
             case Unknown(why):
+                self._chat.lost.mark(wanted.card)
                 self._chat.later(wanted.card, why, UNKNOWN_S)
             case NotNow(why):
                 self._chat.later(wanted.card, why, BACK_OFF_S)
             case _:
                 await self._failed(wanted, words, outcome)
+
+    async def _look(
+        self,
+        there: int,
+        wanted: Wanted,
+        words: Words,
+        put: Words,
+        place: Place,
+        old: Shown | None,
+        now: float,
+    ) -> None:
+        """Look whether a message is the one whose answer got lost, by what an edit of it says."""
+        self._chat.pace.spent(now)
+        outcome = await delivery.edit(
+            self._chat.outbox.bot, self._chat.id, there, put, wanted.card, wanted.revision
+        )
+        match outcome:
+            case Done():
+                self._chat.lost.saw(there)
+                await self._is_shown(wanted, words, there, place.thread, old)
+            case Unknown(why) | NotNow(why):
+                self._chat.later(wanted.card, why, BACK_OFF_S)
+            case Gone() | Refused():
+                self._chat.lost.missed(wanted.card, there)
+            case _:
+                self._chat.hold(outcome)
 
     async def _is_shown(
         self, wanted: Wanted, words: Words, message_id: int, thread: int, old: Shown | None

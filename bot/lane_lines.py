@@ -83,13 +83,21 @@ class LaneLines:
         if place is None:
             return
         before = await self._before(item)
+        there = self._chat.lost.candidate(line.id)
         self._chat.pace.spent(now)
-        outcome = await self._sent(line, item, place)
+        if there and isinstance(item, Say):
+            outcome = await self._looked(line, item, place, there)
+            if isinstance(outcome, Gone):
+                self._chat.lost.missed(line.id, there)
+                return
+        else:
+            outcome = await self._sent(line, item, place)
         told = Told(item.goal, item.card, None)
         if isinstance(item, Say) and item.prompt is not None:
             told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
             case Done(message_id, thread):
+                self._chat.lost.saw(message_id, sent=not there)
                 await self._off(line, message_id, told, before, also=also)
                 if isinstance(item, Say) and item.instead:
                     await self._chat.outbox.store.keep_fact(self._name(item), str(message_id))
@@ -97,6 +105,8 @@ class LaneLines:
             case NoThread():
                 await self._places.lost(item.goal)
             case Unknown(why):
+                if isinstance(item, Say) and item.prompt is None and not there:
+                    self._chat.lost.mark(line.id)
                 self._chat.later(line.id, why, UNKNOWN_S)
             case NotNow(why):
                 self._chat.later(line.id, why, BACK_OFF_S)
@@ -202,6 +212,24 @@ class LaneLines:
             reply_to=item.reply_to,
             prompt=item.placeholder if item.prompt else "",
         )
+
+    async def _looked(self, line: Line, item: Say, place: Place, there: int) -> Outcome:
+        """Return what came of looking whether a message is this line, whose answer got lost."""
+        outcome = await delivery.edit(
+            self._chat.outbox.bot,
+            self._chat.id,
+            there,
+            self._chat.as_sent(item.words, place, item.sounds, line.id),
+            item.card,
+            item.revision,
+        )
+        match outcome:
+            case Done():
+                return Done(there, place.thread)
+            case Refused():
+                return Gone()
+            case _:
+                return outcome
 
     async def _refused(self, line: Line, item: Say | File, why: str) -> None:
         log.error("line refused line=%d why=%s", line.id, why)

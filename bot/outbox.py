@@ -9,8 +9,8 @@ anything else is shown. Words of one session that wait are said in one message.
 Two kinds of things wait to be said. Lines are said once and kept on disk until Telegram has them.
 Cards are wanted as they are now: only the newest wanting counts, compared with what is shown, so
 edits coalesce and a restart picks up whatever lags. One lane a chat: a chat that must wait holds up
-no other. A send whose answer got lost is not repeated blindly, only after a while: one duplicate at
-worst, and never a loss. Answers to taps do not come through here: nothing may hold them up.
+no other. A send whose answer got lost is looked for in the chat first (lost.py), and repeated only if
+it is not there. Answers to taps do not come through here: nothing may hold them up.
 
 In quiet hours all comes silently; what would have sounded is noted for morning.py.
 
@@ -77,6 +77,8 @@ class Outbox:
         self.shown = await self.store.shown()
         for lane in self.lanes.values():
             lane.places.topics = await self.store.topics(lane.chat)
+            for message_id in await self.store.newest(lane.chat):
+                lane.saw(message_id)
             for topic in lane.places.topics.values():
                 self.titles.setdefault(topic.goal, text_live.unmarked(topic.title))
         self.take_up(await self.store.lines())
@@ -165,10 +167,11 @@ class Outbox:
             await self.store.keep_shown(found)
             self._lane(chat).wake.set()
 
-    def alive(self, chat: int) -> None:
-        """Hear that the owner wrote: whatever was blocked there is not any more."""
+    def alive(self, chat: int, message_id: int = 0) -> None:
+        """Hear that the owner wrote this: whatever was blocked there is not any more."""
         lane = self.lanes.get(chat)
         if lane is not None:
+            lane.saw(message_id)
             lane.unblocked()
 
     def goal_of_thread(self, chat: int, thread: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bot import delivery, text
 from bot.chat import Chat, Place
-from bot.delivery import Done, NoThread, Refused
+from bot.delivery import Done, NoThread, Refused, Unknown
 from bot.entities import one_line
 from bot.titles import Title, Titles
 from bot.unsaid import Say, Weight, packed
@@ -38,16 +38,39 @@ class Places:
         name = self._chat.outbox.titles.get(goal) or goal
         title = self.titles.wanted(goal) or one_line(name, text.HEADING)
         await self.keep(Topic(goal, title, 0))
+        key = f"topic {goal}"
+        if there := self._chat.lost.candidate(key):
+            await self._look(there, goal, title, now)
+            return None
         self._chat.pace.spent(now)
         outcome = await delivery.topic(self._chat.outbox.bot, self._chat.id, title)
         match outcome:
             case Done(_, thread):
+                self._chat.lost.saw(thread, sent=True)
                 await self.keep(Topic(goal, title, thread))
             case Refused() | NoThread():
                 await self.lost(goal)
+            case Unknown():
+                self._chat.lost.mark(key)
+                self._chat.hold(outcome)
             case _:
                 self._chat.hold(outcome)
         return None
+
+    async def _look(self, there: int, goal: str, title: str, now: float) -> None:
+        """Look whether a topic is the one whose making was never answered: as lost.py says."""
+        key = f"topic {goal}"
+        self._chat.pace.spent(now)
+        outcome = await delivery.rename(self._chat.outbox.bot, self._chat.id, there, title)
+        match outcome:
+            case Done():
+                self._chat.lost.saw(there)
+                self._chat.forget(key)
+                await self.keep(Topic(goal, title, there))
+            case Refused() | NoThread():
+                self._chat.lost.missed(key, there)
+            case _:
+                self._chat.hold(outcome)
 
     async def rename(self, job: Title, now: float) -> None:
         if not await self.titles.is_ours(job.goal):

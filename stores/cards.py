@@ -178,6 +178,14 @@ class CardStore:
             lambda c: _told(c, chat, message_id, told, at), what="message of a goal"
         )
 
+    async def newest(self, chat: int, most: int = 50) -> list[int]:
+        """Return the newest messages we know of in a chat."""
+        rows = await self._database.fetch(
+            "SELECT message_id FROM messages WHERE chat = ? ORDER BY message_id DESC LIMIT ?",
+            (chat, most),
+        )
+        return [int(row[0]) for row in rows]
+
     async def told(self, chat: int, message_id: int) -> Told | None:
         """Return what a message of ours was about."""
         rows = await self._database.fetch(

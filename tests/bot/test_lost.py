@@ -1,0 +1,132 @@
+"""A send whose answer got lost is looked for in the chat: nothing is doubled, nothing is missing."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.emulator import Emulator
+from bot.lost import KEPT, REACH, Lost
+from bot.unsaid import Weight
+from tests.bot.stage import OWNER
+from tests.bot.test_outbox import Desk, desk_on, line, wanted
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async for desk in desk_on(tmp_path):
+        await desk.outbox.say(OWNER, Weight.ANSWER, line("before"))
+        await desk.all_said()
+        yield desk
+        assert desk.emulator.ignored_waits == 0
+
+
+def _lose(emulator: Emulator, how: str, *, done: bool) -> None:
+    if how == "gateway":
+        emulator.faults.gateway("sendMessage", 504, done=done)
+    else:
+        getattr(emulator.faults, how)("sendMessage", done=done)
+
+
+@pytest.mark.parametrize("how", ["cut", "tear", "gateway", "silence"])
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_card_whose_answer_got_lost_is_there_once(desk: Desk, how: str, done: bool) -> None:
+    _lose(desk.emulator, how, done=done)
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.all_said()
+    assert desk.texts() == ["before", "allow?"]
+    card = desk.shown()[1]
+    assert [button.value for button in card.buttons] == ["c:a-1:r:stop"]
+    assert desk.outbox.shown["a-1"].message_id == card.id
+    assert len(desk.emulator.phone.heard()) == 1
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_line_whose_answer_got_lost_is_there_once(desk: Desk, done: bool) -> None:
+    desk.emulator.faults.cut("sendMessage", done=done)
+    await desk.outbox.say(OWNER, Weight.WORDS, line("one", goal="g"), line("two", goal="g"))
+    await desk.all_said()
+    assert [said.rpartition("\n")[2] for said in desk.texts()] == ["before", "one", "two"]
+    assert await desk.outbox.store.lines() == []
+
+
+async def test_it_is_found_though_the_card_changed_and_the_owner_wrote_meanwhile(
+    desk: Desk,
+) -> None:
+    (mine,) = desk.emulator.phone.send("a line the bot has not heard yet")
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.outbox.show(wanted("s-1", "running"))
+    await desk.due_said()
+    desk.emulator.phone.send("and another")
+    desk.outbox.show(wanted("s-1", "done"))
+    await desk.all_said()
+    assert desk.texts() == ["before", "done"]
+    assert desk.emulator.phone.message(mine.id) == mine
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_topic_whose_making_was_never_answered_is_there_once(
+    tmp_path: Path, done: bool
+) -> None:
+    async for desk in desk_on(tmp_path, topics=True):
+        await desk.outbox.say(OWNER, Weight.ANSWER, line("before"))
+        await desk.all_said()
+        desk.emulator.faults.cut("createForumTopic", done=done)
+        await desk.outbox.say(OWNER, Weight.WORDS, line("words", goal="g-1"))
+        await desk.all_said()
+        (topic,) = desk.emulator.phone.topics()
+        assert desk.shown()[-1].thread == topic.id
+
+
+async def test_after_a_restart_there_is_still_something_to_go_by(desk: Desk) -> None:
+    await desk.open()
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("after"))
+    await desk.all_said()
+    assert desk.texts() == ["before", "after"]
+
+
+async def test_several_that_got_lost_in_a_row_are_there_once_each(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.emulator.faults.cut("sendMessage", done=False)
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.outbox.show(wanted("a-1", "first", Weight.DECISION, asks=True, sounds=True))
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("second"))
+    await desk.outbox.say(OWNER, Weight.WORDS, line("third"))
+    await desk.all_said()
+    assert sorted(desk.texts()) == ["before", "first", "second", "third"]
+
+
+def test_what_was_sent_later_ends_the_search_at_once() -> None:
+    lost = Lost()
+    lost.saw(10)
+    lost.mark("a")
+    lost.saw(11, sent=True)
+    assert lost.candidate("a") == 0
+
+
+def test_ids_that_are_somebody_elses_are_not_looked_at() -> None:
+    lost = Lost()
+    lost.saw(10)
+    lost.mark("a")
+    lost.saw(11)
+    looked = []
+    while one := lost.candidate("a"):
+        looked.append(one)
+        lost.missed("a", one)
+    assert looked == [12, 13, 14, 15]
+    assert len(looked) == REACH
+
+
+def test_without_any_id_to_go_by_it_is_sent_again() -> None:
+    lost = Lost()
+    lost.mark("a")
+    assert lost.candidate("a") == 0
+
+
+def test_what_is_known_does_not_grow_for_ever() -> None:
+    lost = Lost()
+    for number in range(1, 5 * KEPT):
+        lost.saw(number)
+    lost.mark("a")
+    assert lost.candidate("a") == 5 * KEPT
