@@ -19,7 +19,7 @@ import httpx
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot import text
+from bot import text, token_file
 from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
@@ -45,19 +45,15 @@ from stores.sealing import NotOpened, read_key
 log = logging.getLogger(__name__)
 
 DRAIN_S = 5.0
-NO_TOKEN = (
-    "Telegram refuses the bot's token: it was revoked or mistyped. Ask @BotFather for it and run "
-    "`quarterdeck setup` again."
-)
 
 
 async def main(home: Home, stop: asyncio.Event | None = None) -> None:
     """Run the bot until `stop` is set or this is cancelled.
 
-    raises  Refused with a sentence when it cannot start or Telegram refuses the token
+    raises  Refused with a sentence when it cannot start; a token that Telegram refuses is waited out
     """
     with _alone(home):
-        await _main(home, stop)
+        await _main(home, stop or asyncio.Event())
 
 
 @contextlib.contextmanager
@@ -71,36 +67,46 @@ def _alone(home: Home) -> Iterator[None]:
         yield
 
 
-async def _main(home: Home, stop: asyncio.Event | None) -> None:
-    settings = config.load(home)
-    token = _token(home)
+async def _main(home: Home, stop: asyncio.Event) -> None:
     try:
         public = read_key(home.vault_pub)
     except NotOpened as error:
         raise Refused(error.sentence) from None
-    with redacted(token):
-        try:
-            async with Database(home.bot_db, "bot", secure_delete=True) as database:
-                bot, line = _client(token, settings.api_url)
-                if not settings.owner_ids:
-                    if not await Pairing(bot, home).run(stop or asyncio.Event()):
-                        return
-                    settings = config.load(home)
-                app = App(
-                    bot,
-                    line,
-                    CardStore(database),
-                    Client(home.engine_sock),
-                    settings,
-                    public,
-                    Attached(home.attached),
-                )
-                await app.run(stop or asyncio.Event())
-        except (InvalidToken, ExceptionGroup) as error:
-            # Not `except*`: what is raised in one comes out wrapped in another group.
-            if isinstance(error, ExceptionGroup) and error.subgroup(InvalidToken) is None:
-                raise
-            raise Refused(NO_TOKEN) from None
+    while True:
+        token = token_file.read(home)
+        with redacted(token):
+            try:
+                await _signed_in_with(token, home, public, stop)
+            except (InvalidToken, ExceptionGroup) as error:
+                # Not `except*`: what is raised in one comes out wrapped in another group.
+                if isinstance(error, ExceptionGroup) and error.subgroup(InvalidToken) is None:
+                    raise
+            else:
+                return
+        if not await token_file.another(home, stop):
+            return
+
+
+async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.Event) -> None:
+    """Run until `stop`; raises InvalidToken, alone or in a group, when Telegram refuses the token."""
+    settings = config.load(home)
+    async with Database(home.bot_db, "bot", secure_delete=True) as database:
+        bot, line = _client(token, settings.api_url)
+        if not settings.owner_ids:
+            if not await Pairing(bot, home).run(stop):
+                return
+            settings = config.load(home)
+        app = App(
+            bot,
+            line,
+            CardStore(database),
+            Client(home.engine_sock),
+            settings,
+            public,
+            Attached(home.attached),
+            signed_in=lambda: token_file.signed_in(home),
+        )
+        await app.run(stop)
 
 
 class App:
@@ -116,8 +122,10 @@ class App:
         public: bytes,
         attached: Attached,
         *,
+        signed_in: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._now_signed_in = signed_in
         owners = settings.owner_ids
         self.bot = bot
         self.store = store
@@ -179,6 +187,7 @@ class App:
                         return False
             else:
                 break
+        self._now_signed_in()
         self.outbox.topics = bool(self.bot.bot.has_topics_enabled)
         return True
 
@@ -225,16 +234,6 @@ class App:
             raise
         except TelegramError as error:
             log.info("call failed why=%s", type(error).__name__)
-
-
-def _token(home: Home) -> str:
-    try:
-        token = home.bot_token.read_text(encoding="utf-8").strip()
-    except OSError:
-        token = ""
-    if not token:
-        raise Refused(f"There is no bot token in {home.bot_token}: run `quarterdeck setup`.")
-    return token
 
 
 def _client(token: str, api_url: str) -> tuple[telegram.Bot, Answers]:

@@ -223,6 +223,8 @@ def status(as_json: AsJson = False) -> None:
         typer.echo("Nothing runs and nothing waits. Give a goal in the chat.")
     if not load(home).owner_ids:
         typer.echo("Nobody owns the bot yet. `quarterdeck setup --pair` prints a link to press.")
+    if home.bot_trouble.exists():
+        typer.echo(home.bot_trouble.read_text(encoding="utf-8"))
     if not engine_runs(home):
         typer.echo("The engine does not run. `quarterdeck up` starts it, and the bot.")
         return

@@ -113,6 +113,11 @@ class Home:
         return self.root / "bot.lock"
 
     @property
+    def bot_trouble(self) -> Path:
+        """Return the file with what the bot cannot say on the phone, while there is such a thing."""
+        return self.root / "bot.trouble"
+
+    @property
     def engine_lock(self) -> Path:
         """Return the file whose kernel lock the one engine holds."""
         return self.root / "engine.lock"

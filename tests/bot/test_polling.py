@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import bot.polling
+import bot.token_file
 from engine.errors import Refused
 from tests.bot.stage import Stage, permission, session
 
@@ -56,13 +57,51 @@ async def test_a_webhook_somebody_set_is_removed(stage: Stage) -> None:
     await running
 
 
-async def test_a_revoked_token_stops_it_with_a_sentence(stage: Stage) -> None:
+async def test_a_revoked_token_is_said_on_the_box_and_another_one_is_taken_up(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is hammered meanwhile, nothing sent meanwhile is lost, and nobody starts it anew."""
+    monkeypatch.setattr(bot.token_file, "LOOK_S", 0.01)
     await stage.start_bot()
-    stage.emulator.faults.revoked = True
+    good, stage.emulator.token = stage.emulator.token, "7000000001:another"
     stage.emulator.updates.interrupt()
-    with pytest.raises(Refused, match="@BotFather"):
-        await stage.until(lambda: False)
-    await stage.kill_bot()
+    stage.door.note("said meanwhile")
+    await stage.until(stage.home.bot_trouble.exists)
+    assert "@BotFather" in stage.home.bot_trouble.read_text()
+    assert "@BotFather" in caplog.text
+    assert good not in caplog.text
+    stage.phone.send("still there?")
+    calls = len(stage.emulator.calls)
+    stage.home.bot_token.write_text("7000000001:yet-another")
+    await stage.until(lambda: len(stage.emulator.calls) > calls)
+    await asyncio.sleep(0.1)  # looked at ten times
+    assert len(stage.emulator.calls) == calls + 1
+    stage.home.bot_token.write_text(stage.emulator.token)
+    await stage.asked()
+    await stage.phone.wait_for(lambda m: "said meanwhile" in m.text)
+    assert not stage.home.bot_trouble.exists()
+
+
+async def test_a_token_telegram_was_wrong_about_is_tried_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.token_file, "LOOK_S", 0.01)
+    monkeypatch.setattr(bot.token_file, "SAME_AGAIN_S", 0.05)
+    stage.emulator.faults.revoked = True
+    running = asyncio.create_task(stage.start_bot())
+    await stage.until(stage.home.bot_trouble.exists)
+    stage.emulator.faults.revoked = False
+    await running
+    await stage.until(lambda: not stage.home.bot_trouble.exists())
+
+
+async def test_while_it_waits_for_a_token_it_ends_when_told_to(stage: Stage) -> None:
+    stage.emulator.faults.revoked = True
+    running = asyncio.create_task(stage.start_bot())
+    await stage.until(stage.home.bot_trouble.exists)
+    await stage.stop_bot()
+    running.cancel()
+    await asyncio.wait([running])
 
 
 async def test_without_token_key_or_config_it_says_what_to_do(stage: Stage) -> None:
