@@ -23,6 +23,7 @@ from bot import text, token_file
 from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
+from bot.full_disk import FullDisk
 from bot.inbox import Inbox
 from bot.morning import Morning
 from bot.outbox import Outbox
@@ -90,12 +91,14 @@ async def _main(home: Home, stop: asyncio.Event) -> None:
 async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.Event) -> None:
     """Run until `stop`; raises InvalidToken, alone or in a group, when Telegram refuses the token."""
     settings = config.load(home)
-    async with Database(home.bot_db, "bot", secure_delete=True) as database:
-        bot, line = _client(token, settings.api_url)
+    bot, line = _client(token, settings.api_url)
+    disk = FullDisk(bot)
+    async with Database(home.bot_db, "bot", secure_delete=True, room=disk) as database:
         if not settings.owner_ids:
             if not await Pairing(bot, home).run(stop):
                 return
             settings = config.load(home)
+        disk.owner = settings.owner_ids[0]
         app = App(
             bot,
             line,

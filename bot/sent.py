@@ -9,6 +9,7 @@ server's word: only one below our own Bot API is fetched, never a path of this m
 """
 
 import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -17,9 +18,10 @@ import telegram
 from msgspec import Struct
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import text_files
+from bot import text_away, text_files
 from bot.entities import one_line
 from bot.inbox import Arrived
+from engine.api import Missing
 from engine.views import Attachment
 from stores.attached import Attached
 
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES = 20 * 1024 * 1024  # Telegram gives a bot no more of one file
 INLINE_BYTES = 256 * 1024
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 INLINE_ROOM = 90_000  # characters of all of them together: a goal holds little more
 WAITS_S = (1.0, 2.0, 5.0, 10.0)  # between tries; a message is not held up for longer
 
@@ -134,7 +137,12 @@ class Sending:
             data = file.data
             if words is not None and words != file.words:
                 data = words.encode(file.codec, "replace")
-            digest = await asyncio.to_thread(self._attached.keep, data)
+            try:
+                digest = await asyncio.to_thread(self._attached.keep, data)
+            except OSError as error:
+                if error.errno not in NO_ROOM:
+                    raise
+                raise Missing(text_away.NO_ROOM) from error
             kept.append(Attachment(file.name, digest, len(data), file.kind, file.mime, forwarded))
         return inline, tuple(kept)
 

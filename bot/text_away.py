@@ -1,6 +1,6 @@
-"""What the owner is told about the times when Telegram and we did not hear each other.
+"""What the owner is told about the times when Telegram and we did not hear each other, or could not work.
 
-Neighbours: polling.py knows how long it was, text.py is the door to all other wording.
+Neighbours: polling.py knows how long it was, full_disk.py when there is no room, text.py is the door to all other wording.
 """
 
 MESSAGES_S = 86_400  # Telegram keeps them so long for a bot that does not come
@@ -10,6 +10,13 @@ SECOND_POLLER = (
     "⚠ Somebody else takes this bot's updates.\nEither a second Quarterdeck runs with the same token, or "
     "the token was stolen. If you know of no second one: revoke it at @BotFather and run quarterdeck setup."
 )
+
+DISK_FULL = (
+    "⚠ The box's disk is full.\nAgents cannot save their work and I cannot keep what you write: make room "
+    "there. What you send now waits at Telegram, for a day at most, and is done once there is room."
+)
+ROOM_AGAIN = "There is room on the box's disk again. What waited is being done now."
+NO_ROOM = "The box's disk is full"
 
 
 def heard_again(away_s: float) -> str:

@@ -38,11 +38,15 @@ class Attached:
             return digest
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, rough = tempfile.mkstemp(dir=self._folder, prefix=".")  # 0600, and nobody else's
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(rough, path)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(rough, path)
+        except OSError:  # a full disk most likely: half a file is nobody's
+            os.unlink(rough)
+            raise
         return digest
 
     def size(self, sha256: str) -> int:

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import aiosqlite
 
@@ -49,6 +49,16 @@ class Unusable(Exception):
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+
+
+class Room(Protocol):
+    """What is asked when the disk is full."""
+
+    async def none(self) -> None:
+        """There is no room; return when it is time to try again."""
+
+    async def again(self) -> None:
+        """A write that had to wait went through."""
 
 
 class _Hopping(aiosqlite.Connection):
@@ -92,9 +102,13 @@ class Database:
 
     kind            which migrations are its own: `NNNN_<kind>.sql`
     secure_delete   overwrite what is deleted, for files that held something secret
+    room            asked when the disk is full, and the write tried again; without, it raises
     """
 
-    def __init__(self, path: Path, kind: str, *, secure_delete: bool = False) -> None:
+    def __init__(
+        self, path: Path, kind: str, *, secure_delete: bool = False, room: Room | None = None
+    ) -> None:
+        self._room = room
         self.path = path
         self._kind = kind
         self._secure_delete = secure_delete
@@ -151,10 +165,33 @@ class Database:
         then      called with the result once it is committed, even if the caller was cancelled by
                   then: who keeps a picture of the file in memory must not miss it
         """
+        waited = False
+        while True:
+            try:
+                result = await self._written(work, what, durable, then)
+            except sqlite3.OperationalError as fault:
+                if self._room is None or not is_full(fault):
+                    raise
+            else:
+                if waited and self._room is not None:
+                    await self._room.again()
+                return result
+            waited = True
+            await self._room.none()
+
+    async def _written(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        what: str,
+        durable: bool,
+        then: Callable[[T], None] | None,
+    ) -> T:
         async with self._lock:
             boundary(f"before {what}")
             hop = asyncio.ensure_future(self._open.hop(lambda c: _whole(c, work, durable)))
             cancelled = await _finished(hop)
+            if cancelled is not None and self._room is not None and hop.exception() is not None:
+                raise cancelled  # nothing is tried again for who does not wait any more
             result = hop.result()
             boundary(f"after {what}")
             if then is not None:
@@ -231,6 +268,12 @@ class Database:
             f"{name} is damaged ({fault}). Nothing was changed. Move it and its -wal file aside "
             "and put back the copy you made last."
         )
+
+
+def is_full(fault: sqlite3.Error) -> bool:
+    """Return whether it is room on the disk that was missing."""
+    code = getattr(fault, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
 
 
 def migrations(kind: str) -> list[str]:
