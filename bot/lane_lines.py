@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot import delivery, text, text_files
+from bot.backlog import gathered
 from bot.chat import Chat, Place
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import units
@@ -57,6 +58,12 @@ class LaneLines:
     async def say(self, line: Line, now: float) -> None:
         _, item = self._waiting[line.id]
         match item:
+            case Say() if much := gathered(self._waiting.values(), self._chat.outbox.titles):
+                lines, digest = much
+                first, *rest = (self._waiting[one][0] for one in lines)
+                log.info("gathered lines=%d", len(lines))
+                queue = packed(self._chat.id, Weight.WORDS, [digest])
+                await self._off(first, queue=queue, also=[one.id for one in rest])
             case Say() | File():
                 await self._send(line, item, now)
             case Edit():

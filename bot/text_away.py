@@ -3,6 +3,13 @@
 Neighbours: polling.py knows how long it was, full_disk.py when there is no room, text.py is the door to all other wording.
 """
 
+from collections.abc import Sequence
+
+from bot.entities import Builder, one_line
+from bot.text_sheet import HEADING, Words
+from engine.views import Document
+
+MOST_NAMED = 12
 MESSAGES_S = 86_400  # Telegram keeps them so long for a bot that does not come
 TAPS_S = 150
 
@@ -27,6 +34,23 @@ def heard_again(away_s: float) -> str:
 def back(away_s: float) -> str:
     """Return what is said after a start, when the last poll was long ago."""
     return f"I was away for {_span(away_s)}. {_lost(away_s)}"
+
+
+def digest(told: Sequence[tuple[str, Sequence[str]]]) -> Words:
+    """Return one message in place of very many; `told`: each goal's title and its messages."""
+    count = sum(len(texts) for _, texts in told)
+    sheet = Builder()
+    sheet.line(f"{count} messages waited to reach you", "bold")
+    sheet.line("All of them are in the file, in their order. What needs you has a card of its own.")
+    for title, texts in told[:MOST_NAMED]:
+        sheet.line(f"{one_line(title, HEADING) or 'Quarterdeck'}: {len(texts)}")
+    if len(told) > MOST_NAMED:
+        sheet.line(f"… and {len(told) - MOST_NAMED} more")
+    parts = [
+        "\n\n".join((f"# {one_line(title, HEADING) or 'Quarterdeck'}", *texts))
+        for title, texts in told
+    ]
+    return Words(sheet.done(), file=Document(name="waited.md", text="\n\n".join(parts) + "\n"))
 
 
 def _lost(away_s: float) -> str:
