@@ -6,12 +6,11 @@ orders are given up; the owner taps whatever a card offers, twice too; facts com
 streams tell each other is on its way until a move delivers it, as in the real loop. `rest` lets the
 outside be kind and time pass until nothing is left to do.
 
-`broken_promises` judges what happened, `unreasoned_waits` what is seen. Neighbours: world.py.
+promises.py judges what happened and what is seen. Neighbours: world.py.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -21,9 +20,6 @@ from msgspec.structs import replace
 
 from engine import board
 from engine.errors import Refused
-from engine.rules import landing as landing_rule
-from engine.rules import ship as ship_rule
-from engine.rules.after_limit import WAITS_FOR_YOU
 from engine.rules.effects import (
     AfterLimit,
     AnyEffect,
@@ -35,10 +31,8 @@ from engine.rules.effects import (
     Merge,
     Push,
     ReadBase,
-    ReplyDesk,
     StartRun,
     TakeRemote,
-    Tell,
     Watch,
 )
 from engine.rules.events import (
@@ -48,11 +42,9 @@ from engine.rules.events import (
     Answered,
     AnyEvent,
     AskRaised,
-    AskSettled,
     BaseChecked,
     BaseRead,
     Checked,
-    CommandDecided,
     GaveUp,
     GoalChanged,
     GoalDropped,
@@ -61,17 +53,14 @@ from engine.rules.events import (
     GoalStopped,
     HeldAll,
     Landed,
-    LandingCalled,
     LimitReached,
     LineTaken,
     MachineLoad,
     MachineSeen,
     Merged,
     PieceCollected,
-    PieceLanded,
     PieceRetried,
     PieceStopped,
-    Placed,
     PlanChanged,
     PlanDiscarded,
     PlanProposed,
@@ -79,7 +68,6 @@ from engine.rules.events import (
     ProjectAdded,
     Prompted,
     PushDone,
-    Queued,
     RequestWithdrawn,
     ReserveSet,
     ReviewCorrected,
@@ -91,11 +79,9 @@ from engine.rules.events import (
     RunStarted,
     SaidNow,
     SessionNamed,
-    SessionOpened,
     ShipCalled,
     ShipCancelled,
     ShipChecked,
-    ShipOpened,
     ShipProceeded,
     ShipPushed,
     ShipTaken,
@@ -104,10 +90,8 @@ from engine.rules.events import (
     WorkerDone,
     WorkerMessaged,
 )
-from engine.rules.goal_state import Goal, PlanStage, ReviewStage
-from engine.rules.plan import MAX_ATTEMPTS
-from engine.rules.plan import Stage as PieceStage
-from engine.rules.reserve import UNTOLD, UNTOLD_S
+from engine.rules.goal_state import PlanStage, ReviewStage
+from engine.rules.reserve import UNTOLD
 from engine.rules.session_state import Session, Stage
 from engine.rules.words import (
     AskKind,
@@ -134,7 +118,8 @@ from engine.views import (
     ShipCard,
     WorkerCard,
 )
-from tests.rules.world import ACCOUNT, CHECK, Happened, World, draft
+from tests.rules.promises import silent
+from tests.rules.world import ACCOUNT, CHECK, World, draft
 
 Move = Callable[[], None]
 
@@ -217,11 +202,6 @@ THEMES = (
     *("time", "again", "heads move", "machines", "limits end", "owner sets", "agents ask"),
     "windows fill",
 )
-
-
-def silent(_run: str) -> str:
-    """No agent says what it does."""
-    return ""
 
 
 # What agents ask to run: one that Always keeps comes often, one that it never does.
@@ -792,314 +772,3 @@ class Outside:
         """A request of the run's is open: its agent does nothing else."""
         session = self.world.states[f"session/{self.alive[run].session}"]
         return any(ask.request and not ask.parked for ask in session.asks)
-
-
-# ---------------------------------------------------------------- what must never happen
-
-
-def broken_promises(outside: Outside) -> list[str]:
-    """Return what should never have happened, in the order it did."""
-    return [
-        *_two_writers(outside.world.history),
-        *_workers_before_the_go(outside.world.history),
-        *_unchecked(outside.world.history),
-        *_twice(outside),
-        *_allowed_by_nobody(outside.world.history),
-        *_too_many_attempts(outside.world),
-        *_reserve_not_kept(outside.world.history),
-    ]
-
-
-def _allowed_by_nobody(history: list[Happened]) -> Iterator[str]:
-    """An agent does what the owner allowed: this once, or always and then the very same."""
-    asked: dict[str, str] = {}
-    allowed: set[str] = set()
-    always: set[str] = set()
-    for stream, event, effects in history:
-        match event:
-            case AskRaised(kind=AskKind.PERMISSION):
-                asked[event.ask] = event.input_json
-            case Answered(decision=Decision.ALLOW) if effects:
-                ask = stream.partition("/")[2]
-                allowed.add(ask)
-                if event.always:
-                    always.add(asked[ask])
-            case AskSettled(decision=Decision.ALLOW, ask=ask) if ask in asked:
-                if ask not in allowed and asked[ask] not in always:
-                    yield f"{ask} ({asked[ask]}) was allowed by nobody"
-
-
-def _reserve_not_kept(history: list[Happened]) -> Iterator[str]:
-    """No new worker begins on what the owner keeps; nothing else waits for that, nor for ever."""
-    reserve, windows = 0, dict[str, tuple[int, float]]()  # share used, until when that counts
-    dated: set[str] = set()  # windows that told when they reset
-    leads: set[str] = set()
-    ran: set[str] = set()
-    for stream, event, effects in history:
-        match event:
-            case ReserveSet(value=value):
-                reserve = 0 if value == "off" else int(value)
-            case AccountUsed(window=window, percent=percent, resets_at=resets_at):
-                share, until = windows.get(window, (UNTOLD, 0.0))
-                share = share if until > event.at else UNTOLD
-                known_reset = until if until > event.at and window in dated else 0.0
-                if resets_at:
-                    dated.add(window)
-                elif not known_reset:
-                    dated.discard(window)
-                windows[window] = (
-                    share if percent == UNTOLD else percent,
-                    resets_at or known_reset or event.at + UNTOLD_S,
-                )
-            case SessionOpened(role=Role.LEAD):
-                leads.add(stream.partition("/")[2])
-        touched = any(
-            share > 100 - reserve and until > event.at for share, until in windows.values()
-        )
-        for effect in effects:
-            match effect:
-                case StartRun():
-                    ran.add(effect.session)
-                case Tell(event=Placed(run=run)) if run.rpartition("-t")[0] not in leads | ran:
-                    if reserve and touched:
-                        yield f"{run} begins on what the owner keeps"
-                case Tell(event=Queued(kept=kept) as queued) if kept is not None:
-                    if queued.run.rpartition("-t")[0] in leads | ran:
-                        yield f"{queued.run} has begun, and waits for the reserve"
-                    if queued.until <= event.at:
-                        yield f"{queued.run} waits for a reset that nobody waits for"
-
-
-def _two_writers(history: list[Happened]) -> Iterator[str]:
-    open_run: dict[str, str] = {}
-    for stream, event, effects in history:
-        session = stream.partition("/")[2]
-        match event:
-            case RunExited(run=run) | RunRefused(run=run) | GaveUp(effect="StartRun", about=run):
-                if open_run.get(session) == run:
-                    del open_run[session]
-        for effect in effects:
-            if isinstance(effect, StartRun):
-                if session in open_run:
-                    yield f"{effect.run} was started before {open_run[session]} was over"
-                open_run[session] = effect.run
-
-
-def _workers_before_the_go(history: list[Happened]) -> Iterator[str]:
-    """Believes nobody but the owner's own events, and the lead's where its goal's go allows it."""
-    plan_of: dict[str, str] = {}
-    proposed: dict[str, str] = {}
-    started: set[str] = set()
-    auto: set[str] = set()
-    correcting: set[str] = set()
-    for stream, event, effects in history:
-        match event:
-            case GoalOpened(go="auto"):
-                auto.add(stream)
-            case GoalChanged(what="go", value="auto"):
-                auto.add(stream)
-            case GoalChanged(what="go"):
-                auto.discard(stream)
-            case PlanProposed(plan=plan) if _said_yes(effects):
-                proposed[stream] = plan
-                plan_of |= dict.fromkeys(event.session_ids, plan)
-                if stream in correcting:
-                    started.add(plan)
-                    correcting.discard(stream)
-            case PlanStarted(by="owner", plan=plan):
-                started.add(plan)
-            case PlanStarted(by="lead") if _said_yes(effects) and stream in auto:
-                started.add(proposed.get(stream, ""))
-            case ReviewCorrected():
-                correcting.add(stream)
-            case ReviewPut() if _said_yes(effects):
-                correcting.discard(stream)
-        for effect in effects:
-            if not isinstance(effect, StartRun) or effect.role is Role.LEAD:
-                continue
-            if plan_of[effect.session] not in started:
-                yield f"{effect.run} was started before the owner's go"
-
-
-def _said_yes(effects: tuple[AnyEffect, ...]) -> bool:
-    return not any(isinstance(effect, ReplyDesk) and effect.is_error for effect in effects)
-
-
-def _unchecked(history: list[Happened]) -> Iterator[str]:
-    """What lands or is pushed is the very commit that passed, and Push was said to it."""
-    needed: set[str] = set()  # streams whose commits have to be checked
-    passed: set[tuple[str, str]] = set()
-    merged: dict[tuple[str, str], str] = {}
-    for stream, event, effects in history:
-        match event:
-            case (
-                Checked(commit=commit, verdict=verdict)
-                | ShipChecked(commit=commit, verdict=verdict)
-            ) if verdict.passed:
-                passed.add((stream, commit))
-            case LandingCalled(check=check) | ShipOpened(check=check) if check:
-                needed.add(stream)
-            case Merged(commit=commit, onto=onto):
-                merged[stream, commit] = onto
-        for effect in effects:
-            match effect:
-                case Land(commit=commit, onto=onto):
-                    if merged.get((stream, commit)) != onto:
-                        yield f"{commit} lands on {onto}, which it was not made for"
-                    if stream in needed and (stream, commit) not in passed:
-                        yield f"{commit} lands though its check did not pass"
-                case Push(commit=commit):
-                    if not isinstance(event, ShipPushed):
-                        yield f"{commit} is pushed by {type(event).__name__}"
-                    if stream in needed and (stream, commit) not in passed:
-                        yield f"{commit} is pushed though its check did not pass"
-
-
-def _twice(outside: Outside) -> Iterator[str]:
-    told = [
-        (stream, effect.event)
-        for stream, _, effects in outside.world.history
-        for effect in effects
-        if isinstance(effect, Tell)
-    ]
-    settled = Counter(s for s, event in told if isinstance(event, CommandDecided))
-    settled.update(f"ask/{event.ask}" for _, event in told if isinstance(event, AskSettled))
-    yield from (f"{stream} was decided {n} times" for stream, n in settled.items() if n > 1)
-    landed = Counter(event.piece for _, event in told if isinstance(event, PieceLanded))
-    yield from (f"{piece} landed {n} times" for piece, n in landed.items() if n > 1)
-    replies = Counter(
-        effect.call
-        for _, _, effects in outside.world.history
-        for effect in effects
-        if isinstance(effect, ReplyDesk)
-    )
-    for call in outside.calls:
-        if replies[call] != 1:
-            yield f"{call} was answered {replies[call]} times"
-    runs = Counter(
-        effect.run
-        for _, _, effects in outside.world.history
-        for effect in effects
-        if isinstance(effect, StartRun | Check)
-    )
-    yield from (f"{run} was ordered {n} times" for run, n in runs.items() if n > 1)
-
-
-def _too_many_attempts(world: World) -> Iterator[str]:
-    for state in world.states.values():
-        if isinstance(state, Goal):
-            yield from (
-                f"{piece.id} is at attempt {piece.attempt}"
-                for piece in (*state.pieces, *state.earlier)
-                if piece.attempt > MAX_ATTEMPTS
-            )
-
-
-# ---------------------------------------------------------------- what must always be seen
-
-
-def unreasoned_waits(world: World) -> list[str]:
-    """Return what waits without a reason on the board, or without a way out (promise 7).
-
-    To be asked when nothing is on its way between streams.
-    """
-    found: list[str] = []
-    for goal in board.goals(world.states):
-        if not goal.live:
-            continue
-        cards = {card.id: card for card in board.cards(world.states, goal.id, silent)}
-        seen = board.board(world.states, silent)
-        rows = [row for row in (*seen.now, *seen.running, *seen.next) if row.goal == goal.id]
-        if not rows:
-            found.append(f"{goal.id} ({goal.stage}) is nowhere on the board")
-        found += [f"{row.card} has an empty row" for row in rows if not row.text.strip()]
-        found += _of_sessions(world, goal, cards)
-    return found
-
-
-def _of_sessions(world: World, goal: Goal, cards: dict[str, AnyCard]) -> Iterator[str]:
-    lead = world.states.get(f"session/{goal.session}")
-    asked = any(isinstance(card, LimitCard) and card.asks for card in cards.values())
-    if isinstance(lead, Session):
-        yield from _of_session(lead, cards[goal.id], asked=asked)
-        if lead.stage is Stage.FAILED and not any(
-            isinstance(card, FailureCard) for card in cards.values()
-        ):
-            yield f"{lead.id} failed and no card says so"
-        if lead.stage is Stage.HELD and not goal.held:
-            yield f"{lead.id} is held in a goal that goes on"
-    for piece in goal.pieces:
-        worker = world.states.get(f"session/{piece.session}")
-        if not isinstance(worker, Session) or piece.stage in (
-            PieceStage.LANDED,
-            PieceStage.STOPPED,
-        ):
-            continue
-        card = cards[piece.id]
-        yield from _of_session(worker, card, asked=asked)
-        if piece.stage is PieceStage.WORKING and worker.stage is Stage.IDLE and not worker.asks:
-            yield f"{piece.id} is being worked on by nobody"
-        if (
-            piece.stage is PieceStage.WORKING
-            and worker.stage is Stage.FAILED
-            and not piece.again_at
-        ):
-            yield f"{piece.id} failed and nobody tries it again"
-        if worker.stage is Stage.GIVEN and piece.stage not in (
-            PieceStage.COLLECTING,
-            PieceStage.LANDING,
-        ):
-            yield f"{worker.id} waits for work on {piece.id} that nobody does"
-        if worker.stage is Stage.HELD and not goal.held:
-            yield f"{worker.id} is held in a goal that goes on"
-        failed = piece.stage in (PieceStage.FAILED, PieceStage.PAUSED) and not goal.held
-        if failed and "retry" not in card.buttons:
-            yield f"{piece.id} is {piece.stage} without Retry"
-
-
-def _of_session(session: Session, card: AnyCard, *, asked: bool) -> Iterator[str]:
-    assert isinstance(card, SessionCard | WorkerCard)
-    if session.stage is Stage.PARKED and session.why == WAITS_FOR_YOU and not asked:
-        yield f"{session.id} waits for a word that nobody is asked for"
-    waiting = (Stage.WANTING, Stage.PARKED, Stage.HELD, Stage.FAILED)
-    if session.stage not in waiting or session.final:
-        return
-    if not card.waits or not all(wait.what and wait.why for wait in card.waits):
-        yield f"{session.id} ({session.stage}) waits without a reason: {card.waits}"
-    if not card.buttons and not any(wait.until or "/resume" in wait.why for wait in card.waits):
-        yield f"{session.id} ({session.stage}) waits without a way out"
-
-
-def unfinished(outside: Outside) -> list[str]:
-    """Return what should have ended once the outside was kind and time had passed."""
-    found: list[str] = []
-    for stream, state in outside.world.states.items():
-        match state:
-            case landing_rule.Landing(entries=entries) if entries:
-                found.append(f"{stream}: {entries[0].piece} is still {entries[0].stage}")
-            case ship_rule.Ship(stage=stage) if stage in (
-                ship_rule.Stage.TAKING,
-                ship_rule.Stage.CHECKING,
-                ship_rule.Stage.PUSHING,
-            ):
-                found.append(f"{stream} is still {stage}")
-            case Session(steered=steered) if steered and not state.live:
-                found.append(f"{stream}: a line said in its last turn is nowhere")
-            case Session(stage=Stage.PARKED, why=why) if why == WAITS_FOR_YOU:
-                pass  # that is the owner's to decide
-            case Session(stage=stage) if state.live or stage in (Stage.WANTING, Stage.PARKED):
-                found.append(f"{stream} is still {stage}")
-            case Goal() if state.live:
-                found += [
-                    f"{piece.id} is still {piece.stage}"
-                    for piece in state.pieces
-                    if piece.stage in (PieceStage.COLLECTING, PieceStage.LANDING)
-                ]
-                since = (
-                    state.plan_at > state.review.decided_at
-                )  # one that waited before may wait on
-                if state.plan_stage is PlanStage.PROPOSED and state.correcting and since:
-                    found.append(f"{stream}: a plan waits though the correction was its go")
-    fleet = outside.world.states["fleet"]
-    found += [f"{slot.run} keeps its place" for slot in (*fleet.running, *fleet.wanting)]
-    return found

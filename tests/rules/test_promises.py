@@ -12,7 +12,8 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.rules.outside import THEMES, Outside, broken_promises, unfinished, unreasoned_waits
+from tests.rules.outside import THEMES, Outside
+from tests.rules.promises import broken_promises, unfinished, unreasoned_waits
 
 LONG = settings(
     max_examples=120,
@@ -51,6 +52,10 @@ def told(seed: int, length: int) -> list[int]:
     return [draw.randrange(10_000) for _ in range(length)]
 
 
+def broken(outside: Outside) -> list[str]:
+    return broken_promises(outside.world.history, outside.world.states, outside.calls)
+
+
 STORIES = st.builds(told, seed=st.integers(0, 2**32), length=st.integers(60, 160))
 
 
@@ -62,7 +67,7 @@ def test_no_promise_is_broken_whatever_comes_in_whatever_order(
     for number in story:
         outside.step(number)
     outside.world.settle()
-    assert broken_promises(outside) == []
+    assert broken(outside) == []
 
 
 @LONG
@@ -71,8 +76,8 @@ def test_everything_ends_once_the_outside_is_kind(outside: Outside, story: list[
     for number in story:
         outside.step(number)
     outside.rest()
-    assert unfinished(outside) == []
-    assert broken_promises(outside) == []
+    assert unfinished(outside.world.states) == []
+    assert broken(outside) == []
 
 
 @LONG
@@ -83,9 +88,9 @@ def test_every_wait_has_a_reason_on_the_board_and_a_way_out(
     for number in story:
         outside.step(number)
         if not outside.world.told:
-            assert unreasoned_waits(outside.world) == []
+            assert unreasoned_waits(outside.world.states) == []
     outside.rest()
-    assert unreasoned_waits(outside.world) == []
+    assert unreasoned_waits(outside.world.states) == []
 
 
 def test_the_stories_told_here_get_as_far_as_a_push() -> None:
