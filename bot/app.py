@@ -145,7 +145,7 @@ class App:
             store, self.outbox, engine, self.requests.handle, owners=owners, public=public
         )
         self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
-        self.polling = Polling(bot, line, store, self._receive, self._tell, clock=clock)
+        self.polling = Polling(bot, line, store, self._receive, self._tell)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Start, run until `stop`, drain."""

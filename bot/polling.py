@@ -45,6 +45,8 @@ ALONE_S = 90.0  # so long without a 409: whoever it was is gone
 CONFLICT_TOLD_S = 6 * 3600.0
 ANEW_EVERY = 3  # failures
 NOTED_EVERY_S = 600.0
+OFF_S = 2 * NOTED_EVERY_S
+TOO_LONG_S = 365 * 86_400.0  # then it was the clock that was wrong
 HEARD = "heard at"
 
 Receive = Callable[[Sequence[dict[str, Any]]], Awaitable[None]]
@@ -57,7 +59,7 @@ class Polling:
     line      the connection for polls alone, so that they never wait for sends
     receive   keeps updates; once it returns they may be confirmed
     tell      says a sentence to the owner; with True, it sounds
-    clock     for waits: seconds that never jump
+    clock     for waits: seconds that never jump, those too in which the box slept
     wall      Unix seconds, to know after a restart how long we were away
     """
 
@@ -69,7 +71,7 @@ class Polling:
         receive: Receive,
         tell: Tell,
         *,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._bot = bot
@@ -77,11 +79,11 @@ class Polling:
         self._store = store
         self._receive = receive
         self._tell = tell
-        self._clock = clock
+        self._clock = clock or _with_sleep
         self._wall = wall
         self._offset: int | None = None
         self._tries = 0
-        self._deaf_since: float | None = None
+        self._last: float | None = None  # the last poll that came through, its updates kept
         self._noted: float | None = None  # when it was last written down that we hear
         self._conflicts: tuple[float, float] | None = None  # the first and the last of a row
         self._conflict_told: float | None = None
@@ -94,7 +96,6 @@ class Polling:
 
     async def step(self) -> float:
         """Poll once; return the seconds until the next."""
-        began = self._clock()
         try:
             updates = await self._poll()
         except InvalidToken:
@@ -102,10 +103,11 @@ class Polling:
         except Conflict as error:
             return await self._conflict(error)
         except (TelegramError, TimeoutError) as error:
-            return await self._failed(error, began)
+            return await self._failed(error)
         await self._heard()
         if updates:
             await self._receive(updates)
+            self._last = self._clock()
         # Once nothing is left to confirm no offset is needed, and ids that begin anew are not missed.
         self._offset = max(one["update_id"] for one in updates) + 1 if updates else None
         return 0.0
@@ -134,10 +136,8 @@ class Polling:
         if not polling.cancelled():
             polling.exception()  # seen: nobody waits for it
 
-    async def _failed(self, error: Exception, began: float) -> float:
+    async def _failed(self, error: Exception) -> float:
         self._tries += 1
-        if self._deaf_since is None:
-            self._deaf_since = began
         log.warning("no updates why=%s tries=%d", type(error).__name__, self._tries)
         if isinstance(error, TelegramError):
             found = outcome(error) if not isinstance(error, BadRequest) else None
@@ -183,20 +183,26 @@ class Polling:
 
     async def _heard(self) -> None:
         """A poll came through: say how long none did, if that was long."""
-        now, since = self._wall(), self._deaf_since
-        self._tries, self._deaf_since = 0, None
+        now, since = self._clock(), self._last
+        self._tries = 0
         if since is not None:
-            away_s = self._clock() - since
-            log.info("updates again after_s=%.0f", away_s)
-            if away_s > DEAF_S:
+            away_s = now - since
+            if away_s > DEAF_S + POLL_S:
+                log.info("updates again after_s=%.0f", away_s)
                 await self._tell(text_away.heard_again(away_s), False)
-        elif self._noted is None:
-            before = float(await self._store.fact(HEARD) or 0.0)
-            if before and now - before > 2 * NOTED_EVERY_S:
-                await self._tell(text_away.back(now - before), False)
-        if self._noted is None or not 0 <= now - self._noted < NOTED_EVERY_S:
+        else:
+            off_s = self._wall() - float(await self._store.fact(HEARD) or "inf")
+            if OFF_S < off_s < TOO_LONG_S:
+                await self._tell(text_away.back(off_s), False)
+        self._last = now
+        if self._noted is None or now - self._noted > NOTED_EVERY_S:
             self._noted = now
-            await self._store.keep_fact(HEARD, f"{now:.0f}")
+            await self._store.keep_fact(HEARD, f"{self._wall():.0f}")
+
+
+def _with_sleep() -> float:
+    """Return seconds that never jump, those included in which the box slept."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 async def _asked(line: Answers, url: str) -> list[dict[str, Any]]:

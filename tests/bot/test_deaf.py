@@ -158,6 +158,24 @@ async def test_what_telegram_lost_after_a_day_is_said(ear: Ear) -> None:
     assert "what you wrote before that is lost" in ear.told[0][0]
 
 
+async def test_a_box_that_slept_says_so_too(ear: Ear) -> None:
+    """No poll failed: the box was suspended in the middle of one."""
+    ear.clock.now += 8 * 3600
+    await ear.polls()
+    assert ear.told[0][0].startswith("Nothing from Telegram reached me for 8 hours.")
+
+
+async def test_a_wrong_clock_of_the_box_makes_up_no_years(ear: Ear) -> None:
+    await CardStore(ear.database).keep_fact(bot.polling.HEARD, "12")
+    ear.clock.now = 1.8e9
+    ear.again()
+    await ear.polls()
+    ear.clock.now -= 1e9
+    ear.again()
+    await ear.polls()
+    assert ear.told == []
+
+
 async def test_after_a_night_switched_off_the_same_is_said(ear: Ear) -> None:
     ear.clock.now += 9 * 3600
     ear.again()
@@ -195,7 +213,9 @@ async def test_one_conflict_now_and_then_is_a_restart_and_not_told(ear: Ear) -> 
     for _ in range(5):
         ear.emulator.faults.error("getUpdates", 409, "Conflict: terminated by other getUpdates")
         await ear.polls(2)
-        ear.clock.now += 600
+        for _ in range(12):
+            ear.clock.now += 50
+            await ear.polls()
     assert ear.told == []
 
 
