@@ -18,12 +18,16 @@ import os
 import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import aiosqlite
+
+from stores.unusable import Unusable
+
+__all__ = ["Database", "Row", "Transaction", "Unusable", "boundary", "migrations"]
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +37,9 @@ Row: TypeAlias = tuple[Any, ...]
 MIGRATION = re.compile(r"(\d{4})_([a-z]+)\.sql")
 BUSY_S = 5.0
 TABLE_PAGES_KIB = 8 * 1024
+_ASIDE = (
+    "It must be of the user that runs Quarterdeck, on a disk that is not full and not read-only."
+)
 
 
 def _nothing(what: str) -> None:
@@ -41,14 +48,6 @@ def _nothing(what: str) -> None:
 
 # Looked up at each call, so a test may put in a function that raises at the k-th one.
 boundary: Callable[[str], None] = _nothing
-
-
-class Unusable(Exception):
-    """The file cannot be used as it is; the sentence says what the owner can do."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
 
 
 class Room(Protocol):
@@ -117,8 +116,7 @@ class Database:
 
     async def open(self) -> Self:
         """Open or create the file, check it, migrate it. Raises Unusable."""
-        # Made by us first: SQLite would use the umask, and its -wal and -shm copy this mode.
-        os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        self._there_or_made()
         connection = _Hopping(self._connect)
         try:
             await connection
@@ -126,7 +124,7 @@ class Database:
             await connection.hop(self._ready)
         except sqlite3.DatabaseError as fault:
             await self.close()
-            raise Unusable(self._advice(fault)) from fault
+            raise self._unusable(fault) from fault
         except BaseException:
             await self.close()
             raise
@@ -225,6 +223,43 @@ class Database:
             raise RuntimeError(f"{self.path.name} is not open")
         return self._connection
 
+    def _there_or_made(self) -> None:
+        """Refuse what cannot be opened, and what is empty though it never was.
+
+        A new file is put in its place by a rename, with its first page: an empty one was emptied.
+        """
+        name = self.path.name
+        try:
+            with self.path.open("r+b") as file:
+                if not os.fstat(file.fileno()).st_size:
+                    raise Unusable(f"{name} is damaged: it is empty.", lost=True)
+        except FileNotFoundError:
+            pass
+        except IsADirectoryError:
+            raise Unusable(
+                f"{name} is damaged: a folder lies in its place. Move that away.", lost=True
+            ) from None
+        except OSError as error:
+            raise Unusable(f"{name} cannot be opened ({error.strerror}). {_ASIDE}") from error
+        else:
+            return
+        try:
+            self._make()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise Unusable(f"{name} cannot be made ({error}). {_ASIDE}") from error
+
+    def _make(self) -> None:
+        rough = self.path.with_name(f"{self.path.name}.new")
+        rough.unlink(missing_ok=True)
+        # Made by us first: SQLite would use the umask, and its -wal and -shm copy this mode.
+        os.close(os.open(rough, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        with closing(sqlite3.connect(rough, timeout=BUSY_S, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA user_version = 0")
+        for suffix in ("-wal", "-shm"):  # of a file that is no more
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        rough.replace(self.path)
+
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
 
@@ -258,16 +293,11 @@ class Database:
                 _roll_back(connection)
                 raise
 
-    def _advice(self, fault: sqlite3.DatabaseError) -> str:
+    def _unusable(self, fault: sqlite3.DatabaseError) -> Unusable:
         name = self.path.name
         if isinstance(fault, sqlite3.OperationalError):
-            return (
-                f"{name} cannot be opened ({fault}): look at its permissions and the disk's space."
-            )
-        return (
-            f"{name} is damaged ({fault}). Nothing was changed. Move it and its -wal file aside "
-            "and put back the copy you made last."
-        )
+            return Unusable(f"{name} cannot be opened ({fault}). {_ASIDE}")
+        return Unusable(f"{name} is damaged ({fault}). Nothing was changed.", lost=True)
 
 
 def is_full(fault: sqlite3.Error) -> bool:

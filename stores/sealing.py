@@ -100,6 +100,11 @@ def _cipher(shared: bytes, salt: bytes) -> ChaCha20Poly1305:
     return ChaCha20Poly1305(HKDF(SHA256(), KEY_BYTES, salt, b"sealed box").derive(shared))
 
 
+def write_key(path: Path, content: bytes) -> None:
+    """Write a file that its owner alone reads, whole or not at all."""
+    _write(path, content, 0o600)
+
+
 def _write(path: Path, content: bytes, mode: int) -> None:
     """Write a file by one rename, so that a half-written key is never found."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import stat
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from stores import database
 from stores.database import Database, Unusable, migrations
 
+NOBODY = 65534
 NOTE = "INSERT INTO counters (kind, next) VALUES (?, 1)"
 
 
@@ -162,7 +165,7 @@ async def test_a_file_that_is_no_database_is_refused_with_what_to_do(tmp_path: P
     path = tmp_path / "engine.sqlite3"
     path.write_bytes(b"this is no database, whatever its name says. " * 100)
     before = path.read_bytes()
-    with pytest.raises(Unusable, match=r"engine\.sqlite3 is damaged .*put back the copy"):
+    with pytest.raises(Unusable, match=r"engine\.sqlite3 is damaged .*Nothing was changed"):
         await Database(path, "ledger").open()
     assert path.read_bytes() == before
 
@@ -186,11 +189,96 @@ async def test_a_file_of_a_newer_release_is_refused_unchanged(tmp_path: Path) ->
         await Database(path, "ledger").open()
 
 
-async def test_a_file_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["header", "middle", "emptied", "cut"])
+async def test_a_damaged_file_is_told_to_be_lost_and_left_as_it_is(
+    tmp_path: Path, where: str
+) -> None:
+    path = tmp_path / "engine.sqlite3"
+    async with Database(path, "ledger") as file, file.transaction() as tx:
+        await tx.many(NOTE, [(f"k{n}",) for n in range(5000)])
+    size = path.stat().st_size
+    with path.open("r+b") as raw:
+        match where:
+            case "header":
+                raw.write(b"\0" * 100)
+            case "middle":
+                raw.seek(size // 2 // 4096 * 4096)
+                raw.write(b"\xa5" * 4096)
+            case "emptied":
+                raw.truncate(0)
+            case "cut":
+                raw.truncate(size // 2)
+    before = path.read_bytes()
+    with pytest.raises(Unusable, match=r"engine\.sqlite3 is damaged") as found:
+        await Database(path, "ledger").open()
+    assert found.value.lost
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_in_its_place_is_said(tmp_path: Path) -> None:
     folder = tmp_path / "engine.sqlite3"
     folder.mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(Unusable, match="a folder lies in its place"):
         await Database(folder, "ledger").open()
+
+
+@pytest.fixture
+def walled() -> Iterator[Path]:
+    """A folder whose modes bind us as they do an ordinary user, which we are for so long."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if os.geteuid():
+            yield folder
+            folder.chmod(0o700)
+            return
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            yield folder
+        finally:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o000])
+async def test_a_file_we_may_not_write_is_not_lost_but_cannot_be_opened(
+    walled: Path, mode: int
+) -> None:
+    path = walled / "engine.sqlite3"
+    async with Database(path, "ledger"):
+        pass
+    path.chmod(mode)
+    with pytest.raises(Unusable, match=r"cannot be opened .Permission denied.*the user that") as no:
+        await Database(path, "ledger").open()
+    assert not no.value.lost
+
+
+async def test_a_folder_that_takes_no_file_is_said(walled: Path) -> None:
+    walled.chmod(0o555)
+    with pytest.raises(Unusable, match=r"cannot be made .*Permission denied"):
+        await Database(walled / "engine.sqlite3", "ledger").open()
+
+
+async def test_a_journal_that_is_cut_off_gives_back_what_was_committed_whole(
+    tmp_path: Path,
+) -> None:
+    """As after a power failure: the file and its journal are copied while both are open."""
+    path, other = tmp_path / "f.sqlite3", tmp_path / "after.sqlite3"
+    async with Database(path, "ledger") as file:
+        sizes = []
+        for name in ("first", "second"):
+            await file.write(lambda c, name=name: c.execute(NOTE, (name,)).rowcount)  # type: ignore[misc]
+            sizes.append(path.with_name("f.sqlite3-wal").stat().st_size)
+        main = path.read_bytes()
+        journal = path.with_name("f.sqlite3-wal").read_bytes()
+    for length, left in (
+        (sizes[1] - 100, ["first"]),
+        (sizes[0], ["first"]),
+        (sizes[1], ["first", "second"]),
+    ):
+        other.write_bytes(main)
+        other.with_name("after.sqlite3-wal").write_bytes(journal[:length])
+        async with Database(other, "ledger") as file:
+            assert await kinds(file) == left
 
 
 def test_every_kind_of_file_has_its_migrations_without_a_gap() -> None:
