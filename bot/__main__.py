@@ -8,10 +8,10 @@ import signal
 import sys
 
 from bot.app import DRAIN_S, main
-from engine import notify
+from engine import backups, notify
 from engine.errors import EngineError
 from engine.paths import Home
-from stores.database import Unusable
+from stores.unusable import Unusable
 
 
 async def run(home: Home) -> None:
@@ -43,7 +43,9 @@ def start() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     except Unusable as error:
-        sys.stderr.write(f"{error.sentence}\n")
+        sys.stderr.write(f"quarterdeck bot: {error.sentence}\n")
+        if error.lost:
+            sys.stderr.write(f"{backups.way_back(Home.found())}\n")
         return 1
     return 0
 

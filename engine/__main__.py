@@ -13,13 +13,13 @@ import os
 import signal
 import sys
 
-from engine import notify
+from engine import backups, notify
 from engine.adapters.machines import Local
 from engine.config import load
 from engine.errors import EngineError
 from engine.paths import Home
 from engine.rules.words import HERE
-from stores.database import Unusable
+from stores.unusable import Unusable
 
 DRAIN_S = 5.0
 
@@ -61,4 +61,6 @@ if __name__ == "__main__":
         asyncio.run(main())
     except (EngineError, Unusable) as error:
         sys.stderr.write(f"quarterdeck engine: {error}\n")
+        if isinstance(error, Unusable) and error.lost:
+            sys.stderr.write(f"{backups.way_back(Home.found())}\n")
         sys.exit(1)

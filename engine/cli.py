@@ -2,7 +2,7 @@
 
 What changes state goes to the running engine by its socket (api/); with no engine running, the same
 request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py,
-foreground.py and service.py. Heavy modules are imported inside the commands that need them, so that
+foreground.py, service.py and cli_backup.py (backup, restore, key). Heavy modules are imported inside the commands that need them, so that
 --help is quick.
 Exit code 1: it failed, and the sentence says what to do; 2: the command was used wrongly.
 """
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine import cli_backup
 from engine.errors import EngineError, Refused, Unavailable
 from engine.paths import Home
 
@@ -39,6 +40,7 @@ account_app = typer.Typer(no_args_is_help=True, help="Agents' subscriptions, and
 app.add_typer(project_app, name="project")
 app.add_typer(machine_app, name="machine")
 app.add_typer(account_app, name="account")
+cli_backup.add_to(app)
 service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
 app.add_typer(service_app, name="service")
 
@@ -53,10 +55,18 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command; our own errors are a sentence and exit code 1."""
+    from stores.unusable import Unusable
+
     try:
         app(args=None if argv is None else list(argv))
     except EngineError as error:
         typer.echo(f"quarterdeck: {error}", err=True)
+        sys.exit(1)
+    except Unusable as damaged:
+        from engine import backups
+
+        way_back = backups.way_back(Home.found()) if damaged.lost else ""
+        typer.echo(f"quarterdeck: {damaged.sentence}\n{way_back}".rstrip(), err=True)
         sys.exit(1)
 
 
@@ -113,10 +123,13 @@ def setup(
         typer.confirm(f"{home.config} is there already. Replace it?", abort=True)
     bot = None if offline else first.ask_telegram(config.api_url, bot_token)
     first.write(home, config, bot_token)
+    code = first.recovery_code(home)
     typer.echo(f"Home     {home.root}")
     typer.echo(f"Bot      {bot.name if bot else 'not asked'}")
     if owners:
         typer.echo(f"Owner    {', '.join(map(str, owners))}; nobody else is answered")
+    if code:
+        cli_backup.print_code(code)
     if bot and not bot.topics:
         typer.echo("Topics   off. With @BotFather you can switch them on: a thread for each goal")
     if not owners:

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from engine import restored
 from engine.adapters import known_hosts
 from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.hub import Hub
@@ -41,14 +42,14 @@ from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention
 from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
-from engine.rules.events import EngineAway, MachineLost, MachineSeen
+from engine.rules.events import EngineAway, HomeRestored, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.starts import UNKNOWN
 from engine.rules.words import HERE
 from stores.attached import Attached
-from stores.database import Database
+from stores.database import Database, Unusable
 from stores.ledger import Ledger
 from stores.vault import Opener, Vault, read_key
 
@@ -108,10 +109,14 @@ class Engine:
         self.loads: Loads
         self.ahead: Ahead
         self._at_start: list[Session] = []  # whose turn was under way
+        self._restored = restored.read(self.home)
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
         """Open the stores and put everything together; nothing is performed yet."""
+        if self.home.engine_alive.exists() and not self.home.engine_db.exists():
+            gone = f"{self.home.engine_db} is gone, and an engine has lived here."
+            raise Unusable(gone, lost=True)
         async with contextlib.AsyncExitStack() as stack:
             file = await stack.enter_async_context(Database(self.home.engine_db, "ledger"))
             ledger = await stack.enter_async_context(Ledger(file))
@@ -131,7 +136,14 @@ class Engine:
                 clock=self._clock,
                 check_limit_s=self._check_limit_s,
             )
-            performer = Performer(hub, self.runs, machines, lambda: self.loop.world(), self._clock)
+            performer = Performer(
+                hub,
+                self.runs,
+                machines,
+                lambda: self.loop.world(),
+                self._clock,
+                owed_then=self._restored.effects if self._restored else 0,
+            )
             self.loop = Loop(ledger, RULES, performer, clock=self._clock)
             self.door = Door(
                 self.home,
@@ -205,6 +217,7 @@ class Engine:
                 ]
                 try:
                     await self.server.listening.wait()
+                    await self._say_restored()
                     yield
                 finally:
                     for task in tasks:
@@ -224,6 +237,18 @@ class Engine:
 
     def _heartbeat(self) -> str:
         return self._owner().heartbeat
+
+    async def _say_restored(self) -> None:
+        """Tell the owner, once, from which moment on nothing is known here."""
+        if self._restored is None or self._restored.told:
+            return
+        at, goals = self._restored.taken_at, self.loop.states("goal").values()
+        event = HomeRestored(
+            taken=_clock(at, self._owner().zone, day=True),
+            goals=sum(isinstance(found, Goal) and found.live for found in goals),
+        )
+        await self.loop.post("owner", event, f"restored:{self._box()}")
+        restored.was_told(self.home)
 
     async def _was_away(self, since: float, until: float) -> None:
         """Tell the owner that nobody lived here, if anything was to be done meanwhile."""

@@ -128,6 +128,16 @@ class Home:
         return self.root / "engine.alive"
 
     @property
+    def backups(self) -> Path:
+        """Return the folder of backups that are not put elsewhere; made when it is first needed."""
+        return self.root / "backups"
+
+    @property
+    def restored(self) -> Path:
+        """Return the file that says which backup this home was made from, if it was."""
+        return self.root / "restored.json"
+
+    @property
     def alarm(self) -> Path:
         """Return the copy of bot/alarm.py that systemd calls, whatever becomes of our own code."""
         return self.root / "alarm.py"
@@ -174,3 +184,8 @@ class Home:
     def vault_pub(self) -> Path:
         """Return the public half: enough for the bot to seal a pasted key."""
         return self.secrets / "vault.pub"
+
+    @property
+    def recovery(self) -> Path:
+        """Return the vault's key as only the owner's recovery code opens it."""
+        return self.secrets / "recovery"

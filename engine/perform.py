@@ -75,13 +75,17 @@ Events = Sequence[tuple[str, AnyEvent]]
 
 AGAIN = "-again"
 PERHAPS = "Whether it arrived there is not known; Proceed looks, and pushes nothing twice."
+RESTORED = "This was to be pushed when the backup was taken that all here was restored from. "
 Borrowing = TypeVar("Borrowing", Check, CloseRun)
 
 NO_CHECK = CheckVerdict(passed=True, ran=False, summary="no check")
 
 
 class Performer:
-    """Acts for the loop."""
+    """Acts for the loop.
+
+    owed_then   effects up to this number were owed in the backup we are restored from
+    """
 
     def __init__(
         self,
@@ -90,16 +94,21 @@ class Performer:
         machines: Mapping[str, Machine],
         world: Callable[[], World],
         clock: Callable[[], float] = time.time,
+        *,
+        owed_then: int = 0,
     ) -> None:
         self._hub = hub
         self._runs = runs
         self._machines = machines
         self._world = world
         self._clock = clock
+        self._owed_then = owed_then
 
     async def __call__(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:
         """Do what is ordered and return the events that came of it."""
         try:
+            if isinstance(effect, Push) and effect_id <= self._owed_then:
+                raise Refused(f"{RESTORED}{PERHAPS}")
             return await self._do(effect_id, stream, effect)
         except Refused as no:
             about = getattr(effect, "piece", "") or getattr(effect, "run", "")

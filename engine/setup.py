@@ -1,7 +1,7 @@
 """The first words between this machine, a bot and its owner: what `quarterdeck setup` does.
 
-Leaves a home with a config, a bot token and the vault's two keys, and is safe to repeat: keys that
-are there stay, since what they sealed could be opened by no others. Asking the person is cli.py's.
+Leaves a home with a config, a bot token, the vault's two keys and a recovery code for them, and is safe
+to repeat: keys that are there stay, since what they sealed could be opened by no others. Asking the person is cli.py's.
 """
 
 import json
@@ -76,15 +76,20 @@ def owners(home: Home) -> tuple[int, ...]:
         return ()
 
 
-def write(home: Home, config: Config, bot_token: str) -> None:
-    """Make the home and put config, token and keys into it."""
-    from stores.sealing import NotOpened, create_keys
-
+def fits(home: Home) -> None:
+    """Refuse a home whose socket nobody could open."""
     if len(bytes(home.engine_sock)) > SOCKET_MAX:
         raise Refused(
             f"{home.root} is too long a path for a socket to lie in. Set QUARTERDECK_HOME to a "
             f"shorter one ({SOCKET_MAX - len('/engine.sock')} bytes at most)."
         )
+
+
+def write(home: Home, config: Config, bot_token: str) -> None:
+    """Make the home and put config, token and keys into it."""
+    from stores.sealing import NotOpened, create_keys
+
+    fits(home)
     home.make()
     try:
         create_keys(home)
@@ -92,3 +97,21 @@ def write(home: Home, config: Config, bot_token: str) -> None:
         raise Refused(error.sentence) from error
     write_private(home.bot_token, bot_token + "\n")
     save(home, config)  # last: with a config there, everything else is there too
+
+
+def recovery_code(home: Home, *, anew: bool = False) -> str:
+    """Return a new recovery code, "" if there is one already; `anew`: in its place.
+
+    The only moment it is known here: what stays is the vault's key as the code opens it.
+    """
+    from stores.recovery import close, new_code
+    from stores.sealing import NotOpened, read_key, write_key
+
+    if home.recovery.exists() and not anew:
+        return ""
+    code = new_code()
+    try:
+        write_key(home.recovery, close(code, read_key(home.vault_key)))
+    except NotOpened as error:
+        raise Refused(error.sentence) from error
+    return code

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # where things lie, and its own SQLite file.
 BOT_MAY_REACH = (
     "engine.api",
+    "engine.backups",
     "engine.config",
     "engine.errors",
     "engine.notify",
@@ -26,6 +27,7 @@ BOT_MAY_REACH = (
     "stores.cards",
     "stores.database",
     "stores.sealing",
+    "stores.unusable",
 )
 
 # What would let a clock, chance or the outside into a rule.

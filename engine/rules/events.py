@@ -1030,6 +1030,13 @@ class EngineAway(Event, frozen=True):
     cut_off: int = 0  # turns
 
 
+class HomeRestored(Event, frozen=True):
+    """Fact: all here is as a backup had it, taken then by the owner's clock."""
+
+    taken: str
+    goals: int = 0  # that go on
+
+
 # ---------------------------------------------------------------- any stream
 
 
@@ -1168,7 +1175,7 @@ FleetEvent: TypeAlias = (
     | HeldAll
     | GaveUp
 )
-OwnerEvent: TypeAlias = SettingChanged | EngineAway | GaveUp
+OwnerEvent: TypeAlias = SettingChanged | EngineAway | HomeRestored | GaveUp
 AnyEvent: TypeAlias = (
     ProjectEvent
     | GoalEvent

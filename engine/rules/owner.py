@@ -2,7 +2,7 @@
 new goals begin: mode, go, model.
 
 Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
-also told when the engine was away, and says so once. Pure: times of day come as the owner reads them.
+also told when the engine was away, or its home restored from a backup, and says so once. Pure: times of day come as the owner reads them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.errors import Refused
 from engine.rules import models
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
-from engine.rules.events import EngineAway, OwnerEvent, SettingChanged
+from engine.rules.events import EngineAway, HomeRestored, OwnerEvent, SettingChanged
 from engine.rules.goal_settings import checked_go
 from engine.rules.modes import MODES
 
@@ -65,6 +65,8 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             raise Refused(f"There is no setting {name}. There are: {known}.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
+        case HomeRestored():
+            return now, (Say(goal="", kind="warning", text=_restored(event)),)
         case _:
             return now, ()
 
@@ -96,3 +98,13 @@ def _away(event: EngineAway) -> str:
     turns = "1 turn was" if event.cut_off == 1 else f"{event.cut_off} turns were"
     goes = "goes" if event.cut_off == 1 else "go"
     return f"{said[:-1]}; {turns} cut off and {goes} on."
+
+
+def _restored(event: HomeRestored) -> str:
+    goals = "1 goal goes" if event.goals == 1 else f"{event.goals} goals go"
+    on = f" {goals} on from there; turns that ran then begin anew." if event.goals else ""
+    return (
+        f"Restored from the backup of {event.taken}. What happened after that is not known here: look "
+        f"at what was pushed since, and send again what you asked for since.{on} Quarterdeck must not "
+        "run any more where the backup was taken."
+    )

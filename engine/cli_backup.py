@@ -1,0 +1,146 @@
+"""`quarterdeck backup`, `restore` and `key`: what a person types so that a lost box is not a lost fleet.
+
+Neighbours: cli.py, which these commands are added to; backup.py and restore.py do the work.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from engine.errors import Refused
+from engine.paths import Home
+
+key_app = typer.Typer(no_args_is_help=True, help="The key to the vault.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Give the command its subcommands."""
+    app.command("backup")(backup)
+    app.command("restore")(restore)
+    app.add_typer(key_app, name="key")
+
+
+def backup(
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="DIR", help="Folder for the file; else the home's."),
+    ] = None,
+) -> None:
+    """Write all that another box needs into one file, and print its path. Engine and bot may run.
+
+    Keys are in it as only your recovery code opens them; the bot's token is not.
+    """
+    from engine import backup as making
+    from engine.config import load
+
+    home = Home.found()
+    load(home)  # a home that was never set up is a mistyped one
+    typer.echo(str(making.take(home, to and to.expanduser().absolute())))
+    if not home.recovery.exists():
+        typer.echo(
+            "quarterdeck: nothing opens the keys in it on another box yet. `quarterdeck key "
+            "recovery` makes a recovery code; then back up again.",
+            err=True,
+        )
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="What `quarterdeck backup` wrote.")],
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--home", metavar="DIR", help="Folder to restore into; else QUARTERDECK_HOME."
+        ),
+    ] = None,
+    token_file: Annotated[
+        str, typer.Option("--token-file", help="File with the bot's token; - reads it from stdin.")
+    ] = "",
+    recovery_file: Annotated[
+        str,
+        typer.Option("--recovery-file", help="File with the recovery code; - reads it from stdin."),
+    ] = "",
+    secrets: Annotated[
+        Path | None,
+        typer.Option(
+            "--secrets",
+            metavar="DIR",
+            help="The old home's secrets/, if it is still there: asks nothing.",
+        ),
+    ] = None,
+    without_keys: Annotated[
+        bool,
+        typer.Option("--without-keys", help="The recovery code is lost: leave all keys behind."),
+    ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Do not ask Telegram whether the token is good.")
+    ] = False,
+) -> None:
+    """Make a home from a backup, in a folder that is empty. Then `quarterdeck up` goes on from there.
+
+    End Quarterdeck on the box it was taken from first: two on one bot take each other's messages.
+    """
+    from engine import setup as first
+    from engine.restore import unpacked
+
+    ways = [bool(recovery_file), secrets is not None, without_keys]
+    if sum(ways) > 1:
+        raise typer.BadParameter("take one of --recovery-file, --secrets and --without-keys")
+    if token_file == recovery_file == "-":
+        raise typer.BadParameter("stdin holds the token or the recovery code, not both")
+    home = Home(into.expanduser().absolute()) if into else Home.found()
+    first.fits(home)
+    with unpacked(file.expanduser().absolute(), home) as found:
+        named = token_file or (str(secrets / home.bot_token.name) if secrets else "")
+        token = first.token(_given(named, "Bot token"))
+        if not offline:
+            first.ask_telegram(found.config.api_url, token)
+        if without_keys or not found.has_keys:
+            private = None
+        elif secrets is not None:
+            private = found.key_in(secrets.expanduser())
+        else:
+            private = found.key(_given(recovery_file, "Recovery code"))
+        lost = found.finish(token, private)
+    typer.echo(f"Home     {home.root}")
+    typer.echo(f"As of    {datetime.fromtimestamp(found.manifest.taken_at):%d %b %Y %H:%M}")
+    if lost:
+        typer.echo(f"Lost     {', '.join(lost)}: give them again")
+    if private is None:
+        print_code(first.recovery_code(home))
+    typer.echo("Next     quarterdeck doctor")
+    typer.echo("         quarterdeck up; the chat says what is not known since")
+
+
+@key_app.command("recovery")
+def key_recovery() -> None:
+    """Make a new recovery code and show it, once. Backups made before keep the code of their time."""
+    from engine import setup as first
+    from engine.config import load
+
+    home = Home.found()
+    load(home)
+    print_code(first.recovery_code(home, anew=True))
+
+
+def print_code(code: str) -> None:
+    """Show a recovery code, the only time it is known."""
+    typer.echo(f"Recovery {code}")
+    typer.echo("         write it down: it opens the keys in your backups, and is not shown again")
+
+
+def _given(file: str, what: str) -> str:
+    if file == "-":
+        return sys.stdin.read()
+    if file:
+        try:
+            return Path(file).expanduser().read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused(f"{file} cannot be read: {error}") from error
+    if not sys.stdin.isatty():
+        raise Refused(f"{what} is asked for in a terminal; elsewhere name a file. See --help.")
+    return str(typer.prompt(f"{what} (not shown)", hide_input=True))

@@ -1,0 +1,283 @@
+"""Backups by hand: what is printed and refused, and what a damaged home says of the way back."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from engine import backup, backups
+from engine.config import load
+from engine.errors import Refused
+from engine.paths import Home
+from engine.restore import unpacked
+from stores.database import Database
+from stores.recovery import new_code
+from stores.sealing import Opener
+from tests.engine.test_cli import TOKEN, Run, home, run
+
+__all__ = ["home", "run"]
+
+SETUP = ("setup", "--token-file", "-", "--owner", "42", "--offline", "--yes")
+CODE = re.compile(r"^Recovery (\S+)$", re.MULTILINE)
+
+
+@pytest.fixture
+def code(run: Run, home: Home) -> str:
+    """The recovery code of a home that was set up and had one project added."""
+    done = run(*SETUP, stdin=TOKEN)
+    assert (done.code, done.err) == (0, "")
+    shown = CODE.search(done.out)
+    assert shown
+    assert run("account", "add", "main", "--agent", "rehearsal").code == 0
+    return shown[1]
+
+
+@pytest.fixture
+def file(run: Run, code: str) -> Path:
+    done = run("backup")
+    assert (done.code, done.err) == (0, "")
+    return Path(done.out.strip())
+
+
+@pytest.fixture
+def token(tmp_path: Path) -> str:
+    path = tmp_path / "token"
+    path.write_text(TOKEN)
+    return str(path)
+
+
+def test_setup_shows_a_recovery_code_once_and_keeps_it_nowhere(
+    run: Run, home: Home, code: str
+) -> None:
+    assert not CODE.search(run(*SETUP, stdin=TOKEN).out)
+    for path in home.root.rglob("*"):
+        assert not path.is_file() or code.encode() not in path.read_bytes()
+
+
+def test_what_was_backed_up_is_restored_with_the_code(
+    run: Run, home: Home, file: Path, code: str, token: str, tmp_path: Path
+) -> None:
+    other = Home(tmp_path / "other")
+    restore = ("restore", str(file), "--home", str(other.root), "--token-file", token, "--offline")
+    done = run(*restore, "--recovery-file", "-", stdin=code.lower())
+    assert (done.code, done.err) == (0, "")
+    assert "quarterdeck up" in done.out
+    assert load(other) == load(home)
+    assert other.vault_key.read_bytes() == home.vault_key.read_bytes()
+    assert other.bot_token.read_text().strip() == TOKEN
+    assert not other.box_id.exists(), "to other machines it is another box"
+    again = run(*restore, "--recovery-file", "-", stdin=code)
+    assert again.code == 1
+    assert "is not empty, and nothing there is replaced" in again.err
+
+
+def test_a_backup_goes_where_it_is_told_and_nowhere_else(
+    run: Run, home: Home, code: str, tmp_path: Path
+) -> None:
+    stick = tmp_path / "stick"
+    refused = run("backup", "--to", str(stick))
+    assert refused.code == 1
+    assert "There is no folder" in refused.err
+    stick.mkdir()
+    first, second = (run("backup", "--to", str(stick)).out.strip() for _ in range(2))
+    assert {Path(first), Path(second)} == set(stick.iterdir())
+    assert backups.found(home) == []
+
+
+def test_a_wrong_code_leaves_nothing_behind(
+    run: Run, file: Path, token: str, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    for typed, says in ((new_code(), "does not open this backup"), ("hunter2", "no recovery code")):
+        done = run(
+            *("restore", str(file), "--home", str(other), "--token-file", token, "--offline"),
+            *("--recovery-file", "-"),
+            stdin=typed,
+        )
+        assert done.code == 1
+        assert says in done.err
+        assert not other.exists()
+
+
+def test_a_new_code_takes_the_place_of_the_old_one_in_later_backups_alone(
+    run: Run, home: Home, file: Path, code: str, tmp_path: Path
+) -> None:
+    shown = CODE.search(run("key", "recovery").out)
+    assert shown
+    assert shown[1] != code
+    later = Path(run("backup").out.strip())
+    for backed_up, opens, does_not in ((file, code, shown[1]), (later, shown[1], code)):
+        with unpacked(backed_up, Home(tmp_path / "look")) as found:
+            assert found.key(opens) == home.vault_key.read_bytes()
+            with pytest.raises(Refused, match="does not open this backup"):
+                found.key(does_not)
+
+
+def test_who_lost_the_code_goes_on_without_keys_and_is_told_which(
+    run: Run, home: Home, code: str, token: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", "sk-a-secret")
+    added = run("account", "add", "paid", "--agent", "claude", "--secret-env", "MODEL_KEY")
+    assert added.code == 0, added.err
+    file = run("backup").out.strip()
+    other = Home(tmp_path / "other")
+    done = run(
+        *("restore", file, "--home", str(other.root), "--token-file", token, "--offline"),
+        "--without-keys",
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "account/paid/MODEL_KEY: give them again" in done.out
+    assert CODE.search(done.out)
+    assert other.vault_key.read_bytes() != home.vault_key.read_bytes()
+    monkeypatch.setenv("QUARTERDECK_HOME", str(other.root))
+    assert "paid" in run("account", "list").out
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def _flip(file: Path) -> None:
+    body = bytearray(file.read_bytes())
+    body[len(body) // 2] ^= 0xFF
+    file.write_bytes(body)
+
+
+def _no_archive(file: Path) -> None:
+    file.write_bytes(b"a letter, and no backup" * 100)
+
+
+def _rewritten(file: Path, name: str, body: bytes, *, of: str = "") -> None:
+    """Put one more file into the archive, or another in the place of `of`."""
+    rough = file.with_name("rough")
+    with tarfile.open(file) as old, tarfile.open(rough, "w:gz") as new:
+        for member in old:
+            if member.name != of:
+                new.addfile(member, old.extractfile(member))
+        about = tarfile.TarInfo(name)
+        about.size = len(body)
+        new.addfile(about, io.BytesIO(body))
+    rough.replace(file)
+
+
+def _swapped(file: Path) -> None:
+    _rewritten(file, "config.toml", b"owner_ids = [666]\n", of="config.toml")
+
+
+def _climbing(file: Path) -> None:
+    _rewritten(file, "hub/../../climbed", b"x")
+
+
+def _beside(file: Path) -> None:
+    _rewritten(file, "secrets/bot-token", b"x")
+
+
+def _endless(file: Path) -> None:
+    _rewritten(file, "attached/" + "0" * 64, b"x", of=backup.MANIFEST)
+
+
+def _newer(file: Path) -> None:
+    _rewritten(file, backup.MANIFEST, b'{"format": 99}', of=backup.MANIFEST)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (_cut, "cut off, damaged or no backup"),
+        (_flip, "damaged"),
+        (_no_archive, "cut off, damaged or no backup"),
+        (_swapped, "config.toml is not what was backed up"),
+        (_climbing, "is no backup of Quarterdeck"),
+        (_beside, "is no backup of Quarterdeck"),
+        (_endless, "its end is missing"),
+        (_newer, "newer Quarterdeck"),
+        (Path.unlink, "There is no"),
+    ],
+)
+def test_what_is_no_whole_backup_is_refused_before_anything_is_asked(
+    file: Path, tmp_path: Path, spoil: object, says: str
+) -> None:
+    assert callable(spoil)
+    spoil(file)
+    other = tmp_path / "there"
+    other.mkdir()
+    with pytest.raises(Refused, match=re.escape(says)), unpacked(file, Home(other)):
+        pass
+    assert list(other.iterdir()) == []
+    assert not (tmp_path / "climbed").exists()
+
+
+def test_another_boxs_key_is_refused(file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    folder.mkdir()
+    (folder / "vault.key").write_bytes(bytes(range(32)))
+    assert Opener(bytes(range(32))).public
+    with (
+        unpacked(file, Home(tmp_path / "there")) as found,
+        pytest.raises(Refused, match="belongs to another box"),
+    ):
+        found.key_in(folder)
+
+
+def start(module: str, home: Home) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        (sys.executable, "-m", module),
+        env=os.environ | {"QUARTERDECK_HOME": str(home.root)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize(("module", "name"), [("engine", "engine.sqlite3"), ("bot", "bot.sqlite3")])
+def test_a_start_on_a_damaged_file_says_how_to_go_on_and_that_works(
+    run: Run, home: Home, code: str, module: str, name: str
+) -> None:
+    asyncio.run(_a_bots_file(home))
+    file = run("backup").out.strip()
+    (home.root / name).write_bytes(b"\0" * 8192)
+    done = start(module, home)
+    assert done.returncode == 1
+    assert f"{name} is damaged" in done.stderr
+    assert "Traceback" not in done.stderr
+    move, restore = (line.strip() for line in done.stderr.splitlines()[-2:])
+    assert Path(file).name in restore
+    subprocess.run(shlex.split(move), check=True)
+    assert f"QUARTERDECK_HOME={home.root} quarterdeck restore " in restore
+    again = run(*shlex.split(restore)[2:], "--offline")
+    assert (again.code, again.err) == (0, "")
+    assert "main" in run("account", "list").out
+
+
+async def _a_bots_file(home: Home) -> None:
+    async with Database(home.bot_db, "bot", secure_delete=True):
+        pass
+
+
+def test_an_engine_that_has_lived_does_not_begin_anew_without_its_ledger(
+    run: Run, home: Home, code: str
+) -> None:
+    home.engine_alive.touch()
+    home.engine_db.unlink()
+    for done in (start("engine", home), run("status")):
+        err = done.stderr if isinstance(done, subprocess.CompletedProcess) else done.err
+        assert "is gone, and an engine has lived here" in err
+        assert "No backup lies in" in err
+    assert not home.engine_db.exists()
+
+
+def test_a_damaged_file_is_not_backed_up_over_good_ones(run: Run, home: Home, file: Path) -> None:
+    home.engine_db.write_bytes(b"\0" * 8192)
+    done = run("backup")
+    assert done.code == 1
+    assert "engine.sqlite3 cannot be copied" in done.err
+    assert [one.path for one in backups.found(home)] == [file]
