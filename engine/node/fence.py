@@ -542,9 +542,14 @@ class Child:
         return None if self.process.poll() is None else self.wait()
 
     def wait(self) -> End:
-        """Wait for the end and return it."""
+        """Wait for the end and return it; of a fence nothing is left by then.
+
+        bubblewrap tells how the command ended and leaves; what that left running inside ends after it.
+        """
         if self._end is None:
             status = self.process.wait()
+            if self.fenced:
+                kill_tree(self.child_pid, self.start_time)
             self._end = self._told(status) if self.fenced else _plain(status)
         return self._end
 

@@ -179,6 +179,28 @@ def hold(stage: str) -> None:
     say(end=end, ran=run.ran)
 
 
+def leave(stage: str) -> None:
+    """Start a run that ends, or is killed, with much left running; count that once it is told of.
+
+    What is left holds none of our pipes and a lot of memory, so that its end takes a moment.
+    """
+    place = furnish(stage)
+    hog = "x = bytearray(48 << 20); open('up', 'a').write('.'); import time; time.sleep(600)"
+    script = (
+        f'for n in 1 2 3 4; do setsid {PYTHON} -c "{hog}" <&- >&- 2>&- & done; '
+        'until [ "$(cat up 2>&-)" = .... ]; do sleep 0.01; done; ' + os.environ["LAST"]
+    )
+    run = fence.launch(
+        ["sh", "-c", script],
+        {**ENVIRONMENT, fence.MARK: os.environ["MARKED"]},
+        view(place, sockets=()),
+        fenced(),
+        stdin=subprocess.DEVNULL,
+    )
+    end = run.wait()
+    say(end=end, left=fence.kill_marked(os.environ["MARKED"]))
+
+
 def one(stage: str) -> None:
     """Start each command of standard input (JSON) in a fence and tell how it ended."""
     place = furnish(stage)
@@ -211,4 +233,5 @@ def look(_: str) -> None:
 
 
 if __name__ == "__main__":
-    {"attack": attack, "hold": hold, "one": one, "look": look}[sys.argv[1]](sys.argv[2])
+    doing = {"attack": attack, "hold": hold, "leave": leave, "one": one, "look": look}
+    doing[sys.argv[1]](sys.argv[2])

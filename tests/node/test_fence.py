@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,15 @@ def test_a_fence_ends_with_its_setsid_children_when_killed(stage: Stage, whom: s
             out, _ = runner.communicate("\n", timeout=PATIENCE_S)
             assert json.loads(out)["end"] == [137 if whom == "pid 1 inside" else None, True]
     assert everything_gone(read)
+
+
+@pytest.mark.parametrize(("last", "code"), [("exit 3", 3), ("kill -9 $$", 137)])
+def test_nothing_of_a_fence_is_left_once_its_end_is_told(
+    stage: Stage, last: str, code: int
+) -> None:
+    """BR-51: a session's next turn starts on that end, beside whatever would still be writing."""
+    told = stage.tell("leave", MARKED=f"r-{uuid.uuid4().hex}", LAST=last)
+    assert told == {"end": [code, code > 128], "left": 0}
 
 
 def test_a_later_node_ends_a_fence_only_by_the_process_it_was_told_of(stage: Stage) -> None:
