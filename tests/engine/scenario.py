@@ -48,6 +48,7 @@ from engine.views import (
     WorkerCard,
 )
 from stores.attached import Attached
+from tests import processes
 from tests.fakes import FakeMachine, git
 
 PROJECT = "shop"
@@ -434,21 +435,9 @@ def _judge_leftovers(world: World) -> None:
     for run in (root / "runs").iterdir():
         over = run_folder.read(str(run / "exit.json"))
         assert over is not None, run.name
-    assert not list(live_runs(root))
+    assert not live_runs(root)
 
 
-def live_runs(home: Path) -> Iterator[str]:
-    """Yield the processes of runs of this home that still live, by what they were started with."""
-    runs = {path.name for path in (home / "runs").iterdir()}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-            variables = (entry / "environ").read_bytes().split(b"\0")
-        except (FileNotFoundError, ProcessLookupError, PermissionError):
-            continue
-        marks = [v.partition(b"=")[2] for v in variables if v.startswith(b"QUARTERDECK_RUN=")]
-        ours = str(home).encode() in b"\0".join([*words, *variables])
-        if ours and any(mark.decode() in runs for mark in marks):
-            yield entry.name
+def live_runs(home: Path) -> set[int]:
+    """Return the processes of runs of this home that still live."""
+    return set(processes.of_runs((home / "runs").iterdir()))

@@ -179,7 +179,7 @@ async def test_a_line_of_two_hundred_megabytes_costs_neither_memory_nor_the_turn
     run = phone.session(phone.state(goal).session).run
     for process in (
         "self",
-        pid_of(["quarterdeck-runner", run]),
+        json.loads((phone.home.runs / run / "child.json").read_text())["runner"],
         pid_of(["quarterdeck-node", str(phone.home.root)]),
     ):
         assert peak_kib(process) - (before if process == "self" else 0) < 100_000, process

@@ -138,4 +138,4 @@ def judge_there(world: World, there: Sshd, session: str) -> None:
         assert run_folder.read(str(run / "exit.json")) is not None, run.name
     trees = [path.name for path in (there.node_home / "trees").glob("*/*")]
     assert not [name for name in trees if not name.startswith("pool-")], trees
-    assert not list(live_runs(there.node_home))
+    assert not live_runs(there.node_home)

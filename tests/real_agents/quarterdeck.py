@@ -29,6 +29,7 @@ from engine.paths import Home
 from engine.rules.session_state import Session
 from engine.views import AnyCard
 from stores.sealing import create_keys, read_key, seal
+from tests import processes
 from tests.real_agents.model_server import ModelServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,6 +178,19 @@ class Quarterdeck:
     def cards(self, kind: type[C]) -> list[C]:
         return [card for card in self.engine.door.cards() if isinstance(card, kind)]
 
+    def processes_of(self, run: str) -> dict[int, dict[str, str]]:
+        """Return the environment of each process of a run that can be looked at, by pid."""
+        return processes.of_runs([self.home.runs / run])
+
+    def agent_of(self, run: str) -> tuple[int, dict[str, str]]:
+        """Return the pid of a run's agent and the environment it was started with."""
+        found = self.processes_of(run)
+        agents = [pid for pid in found if _program(pid) == os.path.realpath(CLI)]
+        if not agents:
+            raise LookupError(f"no agent of {run} to be seen")
+        first = min(agents, key=_started)  # it starts itself again for parts of its work
+        return first, found[first]
+
     # ---- acting, by the phone alone
 
     async def shown(self, fits: Callable[[Message], object]) -> Message:
@@ -211,31 +225,6 @@ def files_with(words: str, folder: Path) -> list[Path]:
     """Return every file below a folder that holds these words."""
     files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
     return [path for path in files if words.encode() in path.read_bytes()]
-
-
-def processes_of(run: str) -> dict[int, dict[str, str]]:
-    """Return the environment of each process of a run that can be looked at, by pid."""
-    mark = f"QUARTERDECK_RUN={run}".encode()
-    found = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            raw = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if mark in raw:
-            pairs = (one.decode().partition("=") for one in raw if one)
-            found[int(folder.name)] = {name: value for name, _, value in pairs}
-    return found
-
-
-def agent_of(run: str) -> tuple[int, dict[str, str]]:
-    """Return the pid of a run's agent and the environment it was started with."""
-    found = processes_of(run)
-    agents = [pid for pid in found if _program(pid) == os.path.realpath(CLI)]
-    if not agents:
-        raise LookupError(f"no agent of {run} to be seen")
-    first = min(agents, key=_started)  # it starts itself again for parts of its work
-    return first, found[first]
 
 
 def _program(pid: int) -> str:

@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from engine.node import fence
 from engine.rules.session_state import Stage
 from engine.views import SessionCard, WorkerCard
-from tests.real_agents.model_server import LOGIN_EXPIRED, ModelServer, Part, Step, usage_limit
-from tests.real_agents.quarterdeck import CLI, Quarterdeck, agent_of, git, processes_of
+from tests.real_agents.model_server import LOGIN_EXPIRED, Json, ModelServer, Part, Step, usage_limit
+from tests.real_agents.quarterdeck import CLI, Quarterdeck, git
 from tests.real_agents.script import LEAD, WORKER, bash, commit, desk, piece, plan, write
 
 pytestmark = pytest.mark.real_agent
@@ -146,12 +150,18 @@ async def test_after_a_limit_the_owner_is_asked_first_if_they_want_that(tmp_path
 
 
 async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path: Path) -> None:
-    """BR-42, BR-49."""
+    """BR-42, BR-49, BR-51, BR-64: not one process of the killed turn lives beside the next."""
+    beside: list[object] = []
+
+    def note(body: Json) -> Step:
+        beside.append(deck.processes_of(run))
+        return commit("Add the cart")
+
     script = [
         lead(plan("One piece.", piece("Cart")), "Planned."),
         lead(desk("put_for_review", summary="The cart is there."), "Put.", prompt="Every piece of"),
         Part(system=LEAD, steps=("Noted.",)),
-        Part(system=WORKER, prompt="was cut off", steps=(commit("Add the cart"), "Done.")),
+        Part(system=WORKER, prompt="was cut off", steps=(note, "Done.")),
         Part(
             system=WORKER,
             prompt='"Cart"',
@@ -165,10 +175,13 @@ async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path
             await deck.press("Start")
             await deck.press("Allow", LONG)
             run = next(session.run for session in deck.sessions() if session.title == "Cart")
-            await deck.until(lambda: any(is_sleeping(pid) for pid in processes_of(run)))
-            os.kill(agent_of(run)[0], signal.SIGKILL)
-            await deck.shown(lambda m: "Ship" in m.labels)
-            assert processes_of(run) == {}
+            await deck.until(lambda: any(is_sleeping(pid) for pid in deck.processes_of(run)))
+            with anothers(run) as bystander:
+                os.kill(deck.agent_of(run)[0], signal.SIGKILL)
+                await deck.shown(lambda m: "Ship" in m.labels)
+                assert bystander.poll() is None
+            assert beside
+            assert not any(beside)
             (worker,) = deck.cards(WorkerCard)
             assert (worker.stage, worker.attempt) == ("landed", 1)
             (session,) = deck.cards(SessionCard)
@@ -176,6 +189,17 @@ async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path
             assert git(hub, "show", f"{session.branch}:cart.py") == "CART = []"
         resumed = next(body for body in api.requests if "was cut off" in str(body["messages"][-1:]))
         assert "Write" in str(resumed["messages"])
+
+
+@contextmanager
+def anothers(run: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Have a process of another Quarterdeck's run of the same id beside ours."""
+    env = {**os.environ, fence.MARK: run, fence.PLACE: "elsewhere"}
+    with subprocess.Popen(["sleep", "600"], env=env) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def is_sleeping(pid: int) -> bool:

@@ -21,14 +21,7 @@ from tests.real_agents.model_server import (
     results_in,
     tree_of,
 )
-from tests.real_agents.quarterdeck import (
-    BOT_TOKEN,
-    TOKEN,
-    Quarterdeck,
-    agent_of,
-    files_with,
-    git,
-)
+from tests.real_agents.quarterdeck import BOT_TOKEN, TOKEN, Quarterdeck, files_with, git
 from tests.real_agents.script import LEAD, WORKER, bash, commit, desk, piece, plan, write
 
 pytestmark = pytest.mark.real_agent
@@ -190,7 +183,7 @@ async def test_a_goal_goes_to_its_push_with_the_real_agent(
             asked = await deck.shown(lambda m: "Allow" in m.labels and "/stock" in m.text)
             await deck.shown(lambda m: "In the footer" in m.labels)
             (worker,) = [s for s in deck.sessions() if s.title == "Orders endpoint"]
-            _, env = agent_of(worker.run)
+            _, env = deck.agent_of(worker.run)
             assert set(env) - {"PWD"} == ALLOWED
             assert env["CLAUDE_CODE_OAUTH_TOKEN"] == TOKEN
             await deck.phone.answered(deck.phone.tap(asked, "Allow"))

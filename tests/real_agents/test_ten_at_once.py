@@ -17,7 +17,7 @@ import pytest
 from engine.rules.fleet import Fleet
 from engine.views import SessionCard, ShipCard, WorkerCard
 from tests.real_agents.model_server import Hold, ModelServer, Part
-from tests.real_agents.quarterdeck import Quarterdeck, agent_of, git
+from tests.real_agents.quarterdeck import Quarterdeck, git
 from tests.real_agents.script import LEAD, WORKER, commit, desk, piece, plan, write
 
 pytestmark = pytest.mark.real_agent
@@ -110,7 +110,7 @@ async def play(
 
         await deck.until(lambda: all(hold.reached.is_set() for hold in holds))
         workers = [session for session in deck.sessions() if session.piece]
-        pids = {agent_of(session.run)[0] for session in workers}
+        pids = {deck.agent_of(session.run)[0] for session in workers}
         assert len(pids) == TEN
         for pid in pids:  # when memory is gone, they go before the engine and the bot
             assert int(Path(f"/proc/{pid}/oom_score_adj").read_text()) >= 500

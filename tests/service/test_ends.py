@@ -106,13 +106,13 @@ async def test_the_engine_ends_and_its_agent_works_on_and_is_found_again(
         first.send_signal(signal.SIGTERM)
         assert "STOPPING" in await told(ear, "STOPPING")
         assert await asyncio.to_thread(first.wait, 20) == 0
-    agents = list(live_runs(world.home.root))
+    agents = live_runs(world.home.root)
     assert agents
     assert not (run / "exit.json").exists()
 
     with Ear(tmp_path / "n2") as ear, started("engine", world, ear) as second:
         await told(ear, "READY")
-        assert set(agents) <= set(live_runs(world.home.root))
+        assert agents <= live_runs(world.home.root)
         (tree,) = [path for path in (world.home.trees / PROJECT).iterdir() if path.name == "s-1"]
         (tree / "go-on").touch()
         await until(said(run, "All done."))
