@@ -93,7 +93,7 @@ def take(
         rough.replace(path)
         _settle(folder)
     except OSError as error:
-        raise Refused(f"No backup was made in {folder}: {error.strerror or error}.") from error
+        raise Refused(f"{folder} takes no backup: {error.strerror or error}.") from error
     finally:
         rough.unlink(missing_ok=True)
     return path
@@ -213,7 +213,7 @@ def _copied(source: Path, copy: Path) -> int:
             (version,) = writing.execute("PRAGMA user_version").fetchone()
     except sqlite3.Error as error:
         raise Refused(
-            f"No backup was made: {source.name} cannot be copied ({error}). Older backups stay."
+            f"{source.name} cannot be copied ({error}), so no backup was made; older ones stay."
         ) from error
     return int(version)
 

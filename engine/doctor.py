@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from engine import service
+from engine import backups, service
 from engine.adapters.agents.claude import Claude
 from engine.codec import Codec
 from engine.config import ConfigError, load
@@ -60,6 +60,7 @@ def examine(home: Home, *, offline: bool = False) -> Iterator[Finding]:
     if not offline:
         yield from _telegram(home)
     yield _keys(home)
+    yield _backup(home)
     yield _engine(home)
     yield from _service(home)
 
@@ -269,6 +270,15 @@ def _keys(home: Home) -> Finding:
         f"Put {home.secrets} back from your own copy." if any(there) else "Run `quarterdeck setup`."
     )
     return Finding("vault", False, "half of its keys" if any(there) else "no keys", mend)
+
+
+def _backup(home: Home) -> Finding:
+    there = backups.found(home)
+    says = f"{len(there)} here, the newest {there[-1].path.name}" if there else "none yet"
+    if home.recovery.exists() or not home.vault_key.exists():
+        return Finding("backup", True, says)
+    mend = "quarterdeck key recovery: without a code nobody opens the keys in a backup."
+    return Finding("backup", False, f"{says}; no recovery code", mend, needed=False)
 
 
 def _engine(home: Home) -> Finding:

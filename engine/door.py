@@ -150,6 +150,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "held": fleet.held,
             "kept": retention.LIMITS,
             "patience": PATIENCE,
+            "backup": self._backups(),
             "heartbeat": self._heartbeat() or "none",
             "usage": {account.name: self._usage(account.name) for account in fleet.accounts},
             "reserve": fleet.reserve,

@@ -38,11 +38,12 @@ from engine.errors import Unavailable
 from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
+from engine.nightly import Nightly
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention
 from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
-from engine.rules.events import EngineAway, HomeRestored, MachineLost, MachineSeen
+from engine.rules.events import BackupOld, EngineAway, HomeRestored, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
@@ -108,6 +109,7 @@ class Engine:
         self.alive: Alive
         self.loads: Loads
         self.ahead: Ahead
+        self.nightly: Nightly
         self._at_start: list[Session] = []  # whose turn was under way
         self._restored = restored.read(self.home)
 
@@ -154,6 +156,7 @@ class Engine:
                 opener,
                 doing=self.runs.following.doing,
                 heartbeat=lambda: self.alive.heard(),
+                backups=lambda: self.nightly.health(),
                 machines=machines,
                 ssh=self._ssh,
                 clock=self._clock,
@@ -168,6 +171,9 @@ class Engine:
             )
             self.retention = Retention(
                 ledger, machines, self.loop.world, self._clock, Attached(self.home.attached)
+            )
+            self.nightly = Nightly(
+                self.home, self._clock, zone=lambda: self._owner().zone, old=self._backup_old
             )
             self.ahead = Ahead(self.loop, machines, self.runs.bring)
             self.loads = Loads(self.loop, machines, self._clock, self._born)
@@ -208,6 +214,7 @@ class Engine:
                     group.create_task(self.loop.run(), name="loop"),
                     group.create_task(self.retention.run(), name="retention"),
                     group.create_task(self.alive.run(), name="alive"),
+                    group.create_task(self.nightly.run(), name="nightly backup"),
                     group.create_task(
                         self.runs.following.run(waited_for(self.loop.world())), name="followers"
                     ),
@@ -249,6 +256,11 @@ class Engine:
         )
         await self.loop.post("owner", event, f"restored:{self._box()}")
         restored.was_told(self.home)
+
+    async def _backup_old(self, since: float, why: str) -> None:
+        """Tell the owner, once for each newest backup, that it is an old one."""
+        old = BackupOld(since=_clock(since, self._owner().zone, day=True), why=why)
+        await self.loop.post("owner", old, f"backup old:{since:.0f}")
 
     async def _was_away(self, since: float, until: float) -> None:
         """Tell the owner that nobody lived here, if anything was to be done meanwhile."""

@@ -14,6 +14,7 @@ from typing import Final
 from engine import board
 from engine.adapters.machines import Machine, NodeRefused
 from engine.errors import Unavailable
+from engine.nightly import KEPT
 from engine.node.trees import POOLED
 from engine.perform import waited_for
 from engine.rules.ask import Ask, Stage
@@ -37,6 +38,7 @@ LIMITS: Final = {
     "folders of sessions that are over after": f"{PACKED_DAYS} days",
     "events after": f"{PAST_DAYS} days",
     "files you sent, once their goal is over, after": f"{GONE_DAYS} days",
+    "backups of the last": f"{KEPT} nights",
     "idle trees of a project at most": str(POOLED),
 }
 

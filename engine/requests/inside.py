@@ -53,6 +53,7 @@ class Inside:
         *,
         doing: Callable[[str], str] = lambda _run: "",
         heartbeat: Callable[[], str] = lambda: "",
+        backups: Callable[[], str] = lambda: "",
         machines: Mapping[str, Machine] | None = None,
         ssh: MakeSsh | None = None,
         clock: Callable[[], float] = time.time,
@@ -65,6 +66,7 @@ class Inside:
         self._opener = opener
         self._doing = doing
         self._heartbeat = heartbeat
+        self._backups = backups
         self._reached = machines if machines is not None else {}
         self._ssh = ssh
         self._clock = clock

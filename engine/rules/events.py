@@ -1030,6 +1030,13 @@ class EngineAway(Event, frozen=True):
     cut_off: int = 0  # turns
 
 
+class BackupOld(Event, frozen=True):
+    """Fact: the newest backup is from then, by the owner's clock, and why there is no newer one."""
+
+    since: str
+    why: str = ""
+
+
 class HomeRestored(Event, frozen=True):
     """Fact: all here is as a backup had it, taken then by the owner's clock."""
 
@@ -1175,7 +1182,7 @@ FleetEvent: TypeAlias = (
     | HeldAll
     | GaveUp
 )
-OwnerEvent: TypeAlias = SettingChanged | EngineAway | HomeRestored | GaveUp
+OwnerEvent: TypeAlias = SettingChanged | EngineAway | BackupOld | HomeRestored | GaveUp
 AnyEvent: TypeAlias = (
     ProjectEvent
     | GoalEvent

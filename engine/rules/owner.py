@@ -2,7 +2,7 @@
 new goals begin: mode, go, model.
 
 Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
-also told when the engine was away, or its home restored from a backup, and says so once. Pure: times of day come as the owner reads them.
+also told when the engine was away, its home restored from a backup, or not backed up for long; it says so once. Pure: times of day come as the owner reads them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.errors import Refused
 from engine.rules import models
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
-from engine.rules.events import EngineAway, HomeRestored, OwnerEvent, SettingChanged
+from engine.rules.events import BackupOld, EngineAway, HomeRestored, OwnerEvent, SettingChanged
 from engine.rules.goal_settings import checked_go
 from engine.rules.modes import MODES
 
@@ -65,6 +65,8 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             raise Refused(f"There is no setting {name}. There are: {known}.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
+        case BackupOld():
+            return now, (Say(goal="", kind="warning", text=_no_backup(event)),)
         case HomeRestored():
             return now, (Say(goal="", kind="warning", text=_restored(event)),)
         case _:
@@ -98,6 +100,14 @@ def _away(event: EngineAway) -> str:
     turns = "1 turn was" if event.cut_off == 1 else f"{event.cut_off} turns were"
     goes = "goes" if event.cut_off == 1 else "go"
     return f"{said[:-1]}; {turns} cut off and {goes} on."
+
+
+def _no_backup(event: BackupOld) -> str:
+    why = f": {event.why.rstrip('.')}" if event.why else ""
+    return (
+        f"No backup since {event.since}{why}. It is tried again by itself; on the box, quarterdeck "
+        "backup --to DIR makes one elsewhere."
+    )
 
 
 def _restored(event: HomeRestored) -> str:

@@ -1,0 +1,144 @@
+"""A backup each night, at half past three by the owner's clock, and a word when there is none.
+
+A night that was slept through is made up for soon after the start. The last seven stay; what is made by hand
+is never removed. They lie on this machine alone, which /health says: what is to outlive its disk must be
+copied away (`quarterdeck backup --to`). Neighbours: backup.py makes it, backups.py knows the others,
+rules/owner.py the words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections.abc import Awaitable, Callable
+from datetime import datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from engine import backup, backups
+from engine.errors import Refused
+from engine.paths import Home
+
+log = logging.getLogger(__name__)
+
+AT: Final = time(3, 30)
+KEPT: Final = 7
+OLD_S: Final = 48 * 3600.0
+FIRST_S: Final = 120.0  # after a start, which has enough to do
+LOOK_S: Final = 600.0  # a clock may jump
+AGAIN_S: Final = 3600.0
+SPARE_BYTES: Final = 1_000_000_000  # that must be left beside it
+
+
+class Nightly:
+    """Looks again and again whether a backup is due.
+
+    zone    the owner's, "" = this machine's
+    old     told from when the newest backup is, and why there is no newer one
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        clock: Callable[[], float],
+        *,
+        zone: Callable[[], str],
+        old: Callable[[float, str], Awaitable[None]],
+    ) -> None:
+        self._home = home
+        self._clock = clock
+        self._zone = zone
+        self._old = old
+        self._failure = ""
+        self._again_at = 0.0
+
+    async def run(self) -> None:
+        """Do so until cancelled."""
+        await asyncio.sleep(FIRST_S)
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Make a backup if one is due, and say so if there was none for long."""
+        now = self._clock()
+        if self._newest() < last_due(now, self._zone()) and now >= self._again_at:
+            await self._make(now)
+        if now - (newest := self._newest()) > OLD_S:
+            await self._old(newest, self._failure)
+
+    async def _make(self, now: float) -> None:
+        try:
+            path = await asyncio.to_thread(self._made)
+        except Refused as no:
+            self._failure, self._again_at = no.sentence, now + AGAIN_S
+            log.error("no backup: %s", no.sentence)
+            return
+        self._failure = ""
+        log.info("backed up to %s", path)
+
+    def _made(self) -> str:
+        needed = size(self._home) + SPARE_BYTES
+        if (free := shutil.disk_usage(self._home.root).free) < needed:
+            raise Refused(
+                f"there is no room for a backup: it may need {needed / 1e9:.1f} GB, and "
+                f"{free / 1e9:.1f} GB are free"
+            )
+        path = backup.take(self._home, nightly=True, clock=self._clock)
+        for one in [one for one in backups.found(self._home) if one.nightly][:-KEPT]:
+            one.path.unlink(missing_ok=True)
+        return path.name
+
+    def _newest(self) -> float:
+        """Return when the last backup was made; before the first, when all this began."""
+        there = backups.found(self._home)
+        if there:
+            return there[-1].taken_at
+        try:
+            return self._home.vault_key.stat().st_mtime
+        except FileNotFoundError:
+            return self._clock()  # never set up: there is nothing to lose
+
+    def health(self) -> str:
+        """Return how old the newest is, for /health."""
+        there = backups.found(self._home)
+        parts = ["none yet: the first comes at 03:30"]
+        if there:
+            newest = there[-1]
+            hours = (self._clock() - newest.taken_at) / 3600
+            age = f"{hours:.0f} h ago" if hours < 48 else f"{hours / 24:.0f} days ago"
+            megabytes = newest.path.stat().st_size / 1e6
+            parts = [f"{age}, {megabytes:.1f} MB, {len(there)} kept, on this machine only"]
+        if not self._home.recovery.exists():
+            parts.append("without a recovery code: quarterdeck key recovery")
+        if self._failure:
+            parts.append(f"last try: {self._failure}")
+        return "; ".join(parts)
+
+
+def last_due(now: float, zone: str) -> float:
+    """Return when the last backup before `now` was due."""
+    where = ZoneInfo(zone) if zone else None
+    today = datetime.fromtimestamp(now, where).date()
+    due = (datetime.combine(today - timedelta(days=days), AT, where) for days in (0, 1))
+    return next(at.timestamp() for at in due if at.timestamp() <= now)
+
+
+def size(home: Home) -> int:
+    """Return how many bytes a backup has at most."""
+    total = sum(
+        path.stat().st_size * 2 for path in backup.databases(home).values() if path.exists()
+    )
+    for folder in (home.hubs, home.attached):
+        for at, _, names in os.walk(folder):
+            total += sum(_size(os.path.join(at, name)) for name in names)
+    return total
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except FileNotFoundError:
+        return 0  # let go of meanwhile

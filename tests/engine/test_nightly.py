@@ -1,0 +1,137 @@
+"""A backup each night, missed ones made up for, seven kept, and a word when there is none for long."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine import backups, nightly
+from engine.nightly import KEPT, Nightly, last_due
+from engine.paths import Home
+from engine.setup import recovery_code
+from stores.sealing import create_keys
+from tests.engine.chat import chatting
+from tests.engine.phone import held
+
+HOUR = 3600.0
+
+
+def at(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "due"),
+    [
+        ("2026-11-29T12:00", "UTC", "2026-11-29T03:30"),
+        ("2026-11-29T03:30", "UTC", "2026-11-29T03:30"),
+        ("2026-11-29T03:29", "UTC", "2026-11-28T03:30"),
+        ("2026-11-29T03:29", "Europe/Berlin", "2026-11-29T02:30"),
+        ("2026-11-29T03:29", "Asia/Tokyo", "2026-11-28T18:30"),
+        ("2026-03-29T12:00", "Europe/Berlin", "2026-03-29T01:30"),  # a night of 23 hours
+        ("2026-10-25T12:00", "Europe/Berlin", "2026-10-25T02:30"),  # and one of 25
+    ],
+)
+def test_it_is_due_at_half_past_three_by_the_owners_clock(now: str, zone: str, due: str) -> None:
+    assert last_due(at(now), zone) == at(due)
+
+
+class Night:
+    """A home, a clock in the test's hand, and what the owner was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = Home(folder / "home").make()
+        create_keys(self.home)
+        recovery_code(self.home)
+        self.now = self.home.vault_key.stat().st_mtime
+        self.told: list[tuple[float, str]] = []
+        self.nightly = Nightly(
+            self.home, lambda: self.now, zone=lambda: "Europe/Berlin", old=self._old
+        )
+
+    async def _old(self, since: float, why: str) -> None:
+        self.told.append((since, why))
+
+    async def hours(self, count: int) -> None:
+        for _ in range(count):
+            self.now += HOUR
+            await self.nightly.look()
+
+
+async def test_one_is_made_each_night_and_seven_stay_beside_what_was_made_by_hand(
+    tmp_path: Path,
+) -> None:
+    night = Night(tmp_path)
+    assert night.nightly.health().startswith("none yet")
+    night.home.backups.mkdir()
+    by_hand = night.home.backups / backups.name(night.now)
+    by_hand.write_bytes(b"kept")
+    await night.hours(24 * (KEPT + 2))
+    there = backups.found(night.home)
+    assert [one.nightly for one in there] == [False] + [True] * KEPT
+    gaps = {
+        round((later.taken_at - one.taken_at) / HOUR)
+        for one, later in itertools.pairwise(there[1:])
+    }
+    assert gaps <= {23, 24, 25}
+    assert by_hand.read_bytes() == b"kept"
+    assert night.told == []
+    assert "on this machine only" in night.nightly.health()
+
+
+async def test_nights_that_were_slept_through_are_made_up_for_once(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    await night.nightly.look()
+    assert backups.found(night.home) == []
+    night.now += 30 * 24 * HOUR
+    await night.nightly.look()
+    await night.nightly.look()
+    assert len(backups.found(night.home)) == 1
+    assert night.told == []
+
+
+async def test_what_goes_wrong_is_kept_for_health_and_told_after_two_days(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    await night.hours(25)
+    (first,) = backups.found(night.home)
+    night.home.engine_db.write_bytes(b"\0" * 8192)
+    night.now = first.taken_at
+    await night.hours(48)
+    assert night.told == []
+    assert "engine.sqlite3 cannot be copied" in night.nightly.health()
+    await night.hours(25)
+    assert {since for since, _ in night.told} == {first.taken_at}
+    assert "cannot be copied" in night.told[0][1]
+    assert first.path.exists()
+    night.home.engine_db.unlink()
+    await night.hours(2)
+    assert "cannot" not in night.nightly.health()
+
+
+async def test_a_disk_without_room_is_not_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night = Night(tmp_path)
+    monkeypatch.setattr(nightly, "SPARE_BYTES", 10**18)
+    await night.hours(25)
+    assert backups.found(night.home) == []
+    assert "no room for a backup" in night.nightly.health()
+
+
+async def test_the_phone_shows_its_age_and_is_told_once_of_an_old_one(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        shown = await chat.sent("/health", "Backup: none yet")
+        assert "key recovery" in shown.text
+        for name in ("first", "second"):
+            await chat.engine._backup_old(1.0, f"{name} try")
+        await chat.until("No backup since", "first try", "quarterdeck backup --to DIR")
+        assert "second try" not in chat.phone.transcript()
+    async with held(tmp_path / "later") as phone:
+        phone.later(49 * HOUR)
+        await phone.engine.nightly.look()
+        health = json.dumps(await phone.door.health())
+        assert "0 h ago" in health
