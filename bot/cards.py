@@ -128,6 +128,7 @@ class Cards:
                 asks=card.asks,
                 sounds=text.sounds(card),
                 weight=self._weight(card),
+                since=card.held_since if isinstance(card, CommandCard) else 0.0,
             )
         )
 
@@ -148,7 +149,7 @@ class Cards:
             return Weight.WORDS  # nobody's tap: it comes in turn with what is said
         if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
             return Weight.ANSWER  # new here, or just decided: the owner is looking at it
-        if card.decided or isinstance(card, ShipCard):
+        if card.decided or isinstance(card, ShipCard | CommandCard):
             return Weight.ANSWER  # what became of their tap
         return Weight.PROGRESS
 

@@ -63,7 +63,7 @@ class LaneCards:
                 await self._strip(shown, wanted, now)
             return
         # Who must decide gets a new message: an edit makes no sound.
-        anew = shown is None or (wanted.sounds and not shown.asked)
+        anew = shown is None or (wanted.sounds and not shown.asked) or shown.at < wanted.since
         if shown is not None and not anew:
             outcome = await self._edit(shown, wanted, wanted.words, now)
             if not isinstance(outcome, Gone):
@@ -98,6 +98,7 @@ class LaneCards:
         if place is None:
             return
         put = self._chat.as_sent(words, place, wanted.asks, wanted.card)
+        again = old is not None and old.asked and old.at < wanted.since
         if there := self._chat.lost.candidate(wanted.card):
             await self._look(there, wanted, words, put, place, old, now)
             return
@@ -107,7 +108,7 @@ class LaneCards:
             self._chat.id,
             put,
             thread=place.thread,
-            silent=await self._chat.outbox.silently(sounds=wanted.sounds),
+            silent=await self._chat.outbox.silently(sounds=wanted.sounds and not again),
             card=wanted.card,
             revision=wanted.revision,
         )

@@ -68,5 +68,7 @@ def command(card: CommandCard, sheet: Sheet) -> None:
         sheet.line(
             "From your own checkout, where it is on this box: agents can read all that is in it."
         )
+    if card.asks and card.held_since:
+        sheet.line("The plan is started and waits for this.", "bold")
     if card.asks:
         sheet.line("Asked once for exactly this; again when it changes.")

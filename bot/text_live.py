@@ -19,9 +19,9 @@ def peek(view: Peek) -> Rich:
     who = f"Peek: {one_line(view.who, 2 * HEADING)}"
     if view.missing:
         return Builder().line(who, "italic").add(one_line(view.missing, 400)).done()
-    at_work = "at work" if view.running else "at rest; this is how its last turn went"
+    at_work = view.waits or "at work" if view.running else "at rest; this is how its last turn went"
     sheet = Builder().line(f"{who}, {at_work}", "italic")
-    if view.running:
+    if view.running and not view.waits:
         now = f"{one_line(view.doing, 160)} · for {span(view.doing_s)}" if view.doing else "thinks"
         silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
         sheet.line(" · ".join(part for part in (now, silent) if part))

@@ -30,6 +30,8 @@ def plan(card: PlanCard, sheet: Sheet) -> None:
         sheet.line(text_estimate.whole(card.estimate, len(card.pieces)))
     if card.changed and not card.decided:
         sheet.line("Changed by you: the lead hears so at Start.")
+    if card.first and not card.decided:
+        sheet.line(_first(card))
     if card.decided and shown == len(card.pieces):
         return
     tasks = "\n\n".join(f"{p.number}. {tame(p.task).strip()}" for p in card.pieces)
@@ -46,6 +48,11 @@ def plan(card: PlanCard, sheet: Sheet) -> None:
         sheet.line(f"{more} tasks are in the file below.")
     if card.asks:
         sheet.line("Nothing is written before Start.")
+
+
+def _first(card: PlanCard) -> str:
+    where = "/asks tells where its card is" if card.first_elsewhere else "its card is above"
+    return f"Start is not all: nothing begins before your word on {card.first} ({where})."
 
 
 def _place(piece: PieceLine) -> str:

@@ -5,14 +5,13 @@ Pure wording, as text.py's. Neighbours: text_live.py (the work under way, a line
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import tzinfo
 
 from bot import text_live
 from bot.entities import markdown, one_line
 from bot.text_estimate import money
 from bot.text_sheet import HEADING, Sheet, agent_and_model, capital, clock, count, dots, printed
-from engine.views import SessionCard, Wait, WorkerCard
+from engine.views import STOPPED, SessionCard, Wait, WorkerCard
 
 # Stages in which a worker rests and plain code is busy with what it made.
 TAKEN_IN = frozenset({"collecting", "landing"})
@@ -26,7 +25,8 @@ def session_stage(card: SessionCard) -> str:
 def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
     if card.doing != card.stage:
         sheet.fact(one_line(card.doing, 160), "italic")
-    _waits(card.waits, sheet, zone)
+    for wait in card.waits:
+        sheet.line(_wait(wait, zone, told=card.stage == "stopped"))
     for line in text_live.progress(card):
         sheet.line(line)
     branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
@@ -47,9 +47,10 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     stage, doing = card.stage, "" if card.doing == card.stage else card.doing
     if stage in TAKEN_IN and doing:  # ours, not the agent's: one line says it
         stage, doing = doing, ""
-    sheet.fact(dots(capital(stage), attempt, one_line(card.where)))
+    for wait in card.waits:  # what it waits for stands where its stage would
+        sheet.line(_wait(wait, zone))
+    sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(card.where)))
     sheet.fact(one_line(doing, 160), "italic")
-    _waits(card.waits, sheet, zone)
     if card.uncopied:
         sheet.line(f"⚠ Not copied into its tree: {one_line(card.uncopied, 200)}")
     if card.failure:
@@ -65,7 +66,10 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     )
 
 
-def _waits(waits: Iterable[Wait], sheet: Sheet, zone: tzinfo | None) -> None:
-    for wait in waits:
-        until = f" · goes on at {clock(wait.until, zone)}" if wait.until else ""
-        sheet.line(f"{one_line(wait.what)}: {one_line(wait.why, 200)}{until}")
+def _wait(wait: Wait, zone: tzinfo | None, *, told: bool = False) -> str:
+    """Return "Waits for your answer: …"; `told`: that it is stopped stands above already."""
+    until = f" · goes on at {clock(wait.until, zone)}" if wait.until else ""
+    why = one_line(wait.why, 200)
+    if told and wait.what == STOPPED:
+        return f"By you: {why}{until}"
+    return f"{capital(one_line(wait.said))}: {why}{until}"

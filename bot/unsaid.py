@@ -106,7 +106,10 @@ decode = msgspec.json.Decoder(Item).decode
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """A card as it should be shown now; `words` None: only take its buttons away."""
+    """A card as it should be shown now; `words` None: only take its buttons away.
+
+    since   a message of it from before then is too far up: it is shown anew, in silence
+    """
 
     card: str
     goal: str
@@ -116,6 +119,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     asks: bool = False
     sounds: bool = False
     weight: Weight = Weight.PROGRESS
+    since: float = 0.0
 
 
 def packed(chat: int, weight: Weight, items: Iterable[Item]) -> list[Queued]:

@@ -11,12 +11,9 @@ from collections.abc import Callable, Iterable
 from engine.rules import plan
 from engine.rules.goal_state import Goal, PlanStage
 from engine.rules.plan import Piece
-from engine.views import WorkerCard, WorkLine
+from engine.views import INTERRUPTED, STOPPED, WorkerCard, WorkLine
 
 SHOWN = 8
-# Waits that are said as they are: "Interrupted: it waits for a line of yours".
-INTERRUPTED, STOPPED = "Interrupted", "Stopped"
-AS_THEY_ARE = (INTERRUPTED, STOPPED)
 LANDS = " (starts once landed)"
 
 
@@ -45,8 +42,7 @@ def _at_work(card: WorkerCard) -> WorkLine:
         doing = "failed: it needs you"
     elif card.waits:
         wait = card.waits[0]
-        as_it_is = wait.what in AS_THEY_ARE
-        doing = f"{wait.what.lower()}: {wait.why}" if as_it_is else f"waits for {wait.what}"
+        doing = wait.said if wait.what not in (INTERRUPTED, STOPPED) else f"{wait.said}: {wait.why}"
     machine = card.where.partition(":")[0] if ":" in card.where else ""
     return WorkLine(card.number, card.title, doing, machine)
 

@@ -21,12 +21,22 @@ from engine.rules.words import PlanEstimate as PlanEstimate
 NEEDS_TEXT = frozenset({"correct", "answer", "another", "send_back"})
 
 
+# Waits that are said as they are: "Interrupted by you: …".
+INTERRUPTED, STOPPED = "interrupted by you", "stopped by you"
+
+
 class Wait(Struct, frozen=True):
     """Why something does not go on, until when (Unix seconds, 0 unknown), and the way out."""
 
     what: str
     why: str
     until: float = 0.0
+
+    @property
+    def said(self) -> str:
+        """What is waited for as a phrase: "waits for your answer", "interrupted by you"."""
+        as_it_is = self.what in (INTERRUPTED, STOPPED)
+        return self.what if as_it_is else f"waits for {self.what}"
 
 
 class Card(Struct, frozen=True, tag=True, kw_only=True):
@@ -102,6 +112,8 @@ class PlanCard(Card, frozen=True, kw_only=True):
     pieces: tuple[PieceLine, ...]
     estimate: PlanEstimate | None = None
     changed: bool = False  # by the owner, since the lead proposed it
+    first: str = ""  # "the check": nothing starts before the owner's word on it
+    first_elsewhere: bool = False  # another goal asked about it, in its own topic
 
 
 class PieceChoice(Struct, frozen=True):
@@ -185,6 +197,7 @@ class CommandCard(Card, frozen=True, kw_only=True):
     project: str
     command: str
     source: str = ""  # ".quarterdeck/settings.toml at 1a2b3c4"
+    held_since: float = 0.0  # when a plan was started that waits for this
 
 
 class LimitCard(Card, frozen=True, kw_only=True):
@@ -469,4 +482,5 @@ class Peek(Struct, frozen=True, kw_only=True):
     silent_s: float = 0.0  # since it last printed anything
     lines: tuple[str, ...] = ()  # the last it said and did, oldest first; foreign text
     missing: str = ""  # why there are none: a sentence of ours
+    waits: str = ""  # what it waits for while it runs: "waits for your answer"
     words: Document | None = None

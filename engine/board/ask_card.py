@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.board.looking import World, fence_of, state_of
 from engine.rules import ask as ask_rule
 from engine.rules.ask import Ask
-from engine.rules.goal_state import Goal
+from engine.rules.goal_state import Goal, PlanStage
 from engine.rules.session_state import Session
 from engine.rules.words import AskKind, Decision
 from engine.views import (
@@ -93,6 +93,7 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 project=ask.title,
                 command=ask.detail,
                 source=source,
+                held_since=_held_since(goal) if is_open else 0.0,
                 buttons=("allow", "not_this") if is_open else (),
             )
         case AskKind.LIMIT:
@@ -117,6 +118,12 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 files=tuple(file.name for file in ask.files),
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
+
+
+def _held_since(goal: Goal | None) -> float:
+    """When the owner started what waits for this command, if they did."""
+    waits = goal is not None and goal.live and not goal.held and not goal.settled
+    return goal.plan_at if goal and waits and goal.plan_stage is PlanStage.STARTED else 0.0
 
 
 def _tool_words(tool: str) -> str:

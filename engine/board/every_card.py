@@ -26,7 +26,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.project import Project
 from engine.rules.ship import Ship
-from engine.views import AnyCard, SessionCard, WorkerCard
+from engine.views import AnyCard, CommandCard, PlanCard, SessionCard, WorkerCard
 
 
 def sealed(card: AnyCard) -> AnyCard:
@@ -37,10 +37,22 @@ def sealed(card: AnyCard) -> AnyCard:
     if isinstance(card, SessionCard | WorkerCard):
         body = card.id.encode()
     else:
-        body = msgspec.json.encode(
-            replace(card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False)
+        bare = replace(
+            card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False
         )
+        body = msgspec.json.encode(_alone(bare))
     return replace(card, revision=hashlib.sha256(body).hexdigest()[:8])
+
+
+def _alone(card: AnyCard) -> AnyCard:
+    """Leave out what a card says of another decision: that may be taken while this one waits."""
+    match card:
+        case PlanCard():
+            return replace(card, first="", first_elsewhere=False)
+        case CommandCard():
+            return replace(card, held_since=0.0)
+        case _:
+            return card
 
 
 def cards(world: World, goal_id: str, doing: Doing) -> list[AnyCard]:

@@ -5,12 +5,13 @@ Pure. Neighbours: engine/rules/planning.py (who may start it), worker_card.py (a
 
 from __future__ import annotations
 
-from engine.board.looking import World, state_of
+from engine.board.looking import World, open_asks, state_of
 from engine.rules import estimates, news, session_state
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, PlanStage
 from engine.rules.plan import Piece
 from engine.rules.session_state import Session
+from engine.rules.words import COPY
 from engine.views import PieceLine, PlanCard
 
 
@@ -32,7 +33,21 @@ def where_of(world: World, goal: Goal, piece: Piece) -> str:
     return f"{names[0]}: only machine ticked" if len(names) == 1 else "where fewest agents run"
 
 
+COMMANDS = {"check": "the check", "setup": "the setup", COPY: "the folders to copy"}
+
+
+def commands_first(goal: Goal) -> str:
+    """The commands that wait for the owner's word, which nothing starts without."""
+    open_ones = [state.command.kind for state in goal.commands if state.allowed is None]
+    names = list(dict.fromkeys(COMMANDS.get(kind, kind) for kind in open_ones))
+    return " and ".join(names) if goal.live else ""
+
+
 PLAN_WORDS = {"owner": "you", "lead": "the lead", "correction": "your correction"}
+
+
+def _asked_here(world: World, goal: Goal) -> bool:
+    return any(ask.command is not None for ask in open_asks(world, goal))
 
 
 def plan_card(world: World, goal: Goal) -> PlanCard:
@@ -41,6 +56,9 @@ def plan_card(world: World, goal: Goal) -> PlanCard:
         PlanStage.STARTED: f"Started by {PLAN_WORDS.get(goal.plan_by, goal.plan_by)}",
         PlanStage.DISCARDED: "Discarded by you",
     }.get(goal.plan_stage, "" if goal.live else "The goal is over")
+    first = commands_first(goal)
+    if first and goal.plan_stage is PlanStage.STARTED:
+        decided = f"{decided}: it waits for your word on {first}"
     lines = tuple(
         PieceLine(
             number=piece.number,
@@ -64,6 +82,8 @@ def plan_card(world: World, goal: Goal) -> PlanCard:
         pieces=lines,
         estimate=estimates.total(goal.pieces, goal.estimates),
         changed=bool(news.plan_changes(goal.as_proposed, goal.pieces)),
+        first=first if proposed else "",
+        first_elsewhere=bool(first) and not _asked_here(world, goal),
         buttons=("start", "change", "discard") if proposed else (),
         asks=proposed and goal.go == "ask",
         decided=decided,

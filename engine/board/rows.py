@@ -11,12 +11,12 @@ from engine.board.ask_card import ask_card
 from engine.board.every_card import cards, general
 from engine.board.looking import Doing, World, each_goal, open_asks, state_of
 from engine.board.waits import YOUR_ANSWER, YOUR_LINE, commands_wait
-from engine.progress import AS_THEY_ARE, INTERRUPTED
 from engine.rules import plan as plan_rule
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.words import AskKind
 from engine.views import (
+    INTERRUPTED,
     AnyCard,
     ApproachCard,
     Board,
@@ -88,8 +88,7 @@ def _rows_of_session(
     for wait in card.waits:
         if wait.what == YOUR_ANSWER:
             continue  # the card that asks has a row of its own
-        said = wait.what.lower() if wait.what in AS_THEY_ARE else f"waits for {wait.what}"
-        row = Row(goal.id, card.id, title, f"{said}: {wait.why}", wait.until)
+        row = Row(goal.id, card.id, title, f"{wait.said}: {wait.why}", wait.until)
         (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
     if card.doing and not card.waits:
         where = card.machine if isinstance(card, SessionCard) else card.where

@@ -8,14 +8,13 @@ from __future__ import annotations
 from engine.board.doing import goal_doing, owner_lines, session_doing, steered
 from engine.board.looking import Doing, World, cost_of, fence_of, lead_of, open_asks, state_of
 from engine.board.waits import YOUR_LINE, decision_waits, is_past_limit, lead_waits
-from engine.progress import INTERRUPTED
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import session_state, steering
 from engine.rules.goal_state import Goal, PlanStage
 from engine.rules.plan import Piece
 from engine.rules.session_state import Session
-from engine.views import SessionCard
+from engine.views import INTERRUPTED, SessionCard
 
 GOAL_WORDS = {
     goal_rule.Stage.OPENING: "starting",

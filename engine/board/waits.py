@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from engine.board.doing import goal_doing, holds_for_you
 from engine.board.looking import World, open_asks, state_of
-from engine.progress import INTERRUPTED, STOPPED
 from engine.rules import after_limit, session_state, turn_ends
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import ship as ship_rule
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage
+from engine.rules.plan import Piece
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
-from engine.views import Wait
+from engine.views import INTERRUPTED, STOPPED, Wait
 
-YOUR_LINE = "a line of yours"
-GOES_ON = "by you; nothing runs until /resume"
+YOUR_LINE = "a line from you"
+GOES_ON = "nothing runs until /resume"
 YOUR_ANSWER = "your answer"
 
 
@@ -32,7 +32,15 @@ def decision_waits(world: World, goal: Goal) -> bool:
         or goal.review.stage is ReviewStage.OPEN
         or (goal.stage is goal_rule.Stage.SHIPPING and shipping)
         or any(piece.stage is plan_rule.Stage.FAILED for piece in goal.pieces)
+        or any(is_paused(world, piece) for piece in goal.pieces)
     )
+
+
+def is_paused(world: World, piece: Piece) -> bool:
+    """Whether a worker rests after an Interrupt: only a line, or Retry, goes on with it."""
+    session = state_of(world, f"session/{piece.session}", Session)
+    at_rest = session is None or session.stage is session_state.Stage.IDLE
+    return piece.stage is plan_rule.Stage.PAUSED and at_rest
 
 
 def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
@@ -94,7 +102,7 @@ def lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ..
     )
     if resting and lead and lead.interrupted and not goal.failure:
         or_news = ", or its workers' news" if under_way else ""
-        return (Wait(INTERRUPTED, f"it waits for a line of yours{or_news}"),)
+        return (Wait(INTERRUPTED, f"it waits for a line from you{or_news}"),)
     if not resting or under_way or goal.failure or goal_doing(world, goal):
         return ()
     if goal.plan_stage is PlanStage.PROPOSED and goal.go != "ask":

@@ -8,8 +8,7 @@ from __future__ import annotations
 from engine.board.doing import owner_lines, session_doing, steered
 from engine.board.looking import Doing, World, state_of
 from engine.board.plan_card import where_of
-from engine.board.waits import session_waits
-from engine.progress import INTERRUPTED
+from engine.board.waits import is_paused, session_waits
 from engine.rules import landing as landing_rule
 from engine.rules import plan as plan_rule
 from engine.rules import session_state, steering
@@ -18,8 +17,10 @@ from engine.rules.goal_state import Goal
 from engine.rules.landing import Landing
 from engine.rules.plan import Piece
 from engine.rules.session_state import Session
-from engine.views import Wait, WorkerCard
+from engine.views import INTERRUPTED, Wait, WorkerCard
 
+# A next attempt says its reason where it waits, an Interrupt and a Stop say theirs there too.
+SAID_ELSEWHERE = (plan_rule.Stage.WORKING, plan_rule.Stage.PAUSED)
 UNDER_WAY = (plan_rule.Stage.COLLECTING, plan_rule.Stage.LANDING)
 
 
@@ -59,8 +60,8 @@ def _worker_waits(
     stage = session.stage if session else session_state.Stage.NEW
     if piece.stage is plan_rule.Stage.WORKING and stage is session_state.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)
-    if piece.stage is plan_rule.Stage.PAUSED and stage is session_state.Stage.IDLE:
-        return (Wait(INTERRUPTED, "it waits for a line of yours, or Retry"),)
+    if is_paused(world, piece):
+        return (Wait(INTERRUPTED, "it waits for a line from you, or Retry"),)
     return session_waits(world, session)
 
 
@@ -96,7 +97,7 @@ def worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerC
         cost_usd=session.cost_usd if session else 0.0,
         queued=owner_lines(session),
         steered=steered(session),
-        failure=piece.why if piece.stage is not plan_rule.Stage.WORKING else "",
+        failure="" if piece.stage in SAID_ELSEWHERE else piece.why,
         report=piece.report if failed else "",
         buttons=tuple(buttons),
         asks=failed,

@@ -43,7 +43,9 @@ class Peeks(Inside):
             return replace(found, words=Document(name=f"{shown.id}.md", text=text, caption=who))
         if session is None or not session.run or session.stage in (Stage.WANTING, Stage.STARTING):
             return replace(found, missing=NOT_YET)
-        return await self._looked(found, session)
+        seen = await self._looked(found, session)
+        waits = shown.waits[0].said if seen.running and shown.waits else ""
+        return replace(seen, waits=waits)
 
     def _session_of(self, card: SessionCard | WorkerCard) -> Session | None:
         goal = self._goal(card.goal)

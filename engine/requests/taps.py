@@ -247,7 +247,7 @@ class Taps(Goals):
         session = found if isinstance(found, Session) else Session(id=name)
         if verb == "now" and steering.is_heard_at_once(session):
             return stream, SaidNow(), "It hears it with its next step"
-        ended = "your line opens its next turn" if session.queue else "it waits for a line of yours"
+        ended = "your line opens its next turn" if session.queue else "it waits for a line from you"
         event = SaidNow() if verb == "now" else TurnInterrupted()
         return stream, event, f"Interrupted: {ended}"
 

@@ -169,6 +169,20 @@ async def test_an_answered_card_loses_its_buttons_before_anything_else_is_shown(
     ]
 
 
+async def test_a_decision_that_scrolled_away_is_shown_once_more_in_silence(desk: Desk) -> None:
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.all_said()
+    desk.clock.now += 60
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("much else"))
+    await desk.all_said()
+    for words in ("allow? it is waited for", "allow? as before"):
+        later = wanted("a-1", words, Weight.ANSWER, asks=True, sounds=True, since=desk.clock.now)
+        desk.outbox.show(later)
+        await desk.all_said()
+    assert desk.texts() == ["much else", "allow? as before"]
+    assert [message.text for message in desk.emulator.phone.heard()] == []
+
+
 async def test_room_is_left_for_what_was_just_tapped(desk: Desk) -> None:
     """BR-21: progress alone never uses the chat's pace up."""
     desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))

@@ -122,9 +122,11 @@ async def test_interrupt_ends_the_turn_alone_and_the_card_says_what_it_waits_for
     phone: Phone,
 ) -> None:
     goal, card = await busy(phone, worker(WAIT, turn=1), worker(*WORK))
-    assert await phone.tap(card, "interrupt") == "Interrupted: it waits for a line of yours"
+    assert await phone.tap(card, "interrupt") == "Interrupted: it waits for a line from you"
     card = await phone.card(goal, WorkerCard, lambda card: card.stage == "paused")
-    assert "Interrupted: it waits for a line of yours, or Retry" in words(card)
+    assert "Interrupted by you: it waits for a line from you, or Retry" in words(card)
+    assert "interrupted\n" not in words(card)
+    await phone.card(goal, SessionCard, lambda card: card.stage == "waits for you")
     await phone.door.hear("Go on", card=card.id, goal=goal, cause=phone.cause())
     card = await phone.card(goal, WorkerCard, lambda card: card.stage == "landed")
     assert card.attempt == 1
@@ -136,7 +138,7 @@ async def test_stop_says_that_resume_goes_on(phone: Phone) -> None:
     assert "1 The work · Bash: a step of the scenario · here" in words(whole)
     assert await phone.tap(whole, "stop") == "Stopped: Resume goes on"
     await phone.until(
-        lambda: "Stopped: by you; nothing runs until /resume" in waits(phone, goal), "the reason"
+        lambda: "By you: nothing runs until /resume" in waits(phone, goal), "the reason"
     )
     (whole,) = phone.of(goal, SessionCard)
     assert await phone.tap(whole, "resume") == "Goes on"

@@ -23,7 +23,7 @@ from engine.rules.events import (
 )
 from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import AskKind, Decision, Question
-from engine.views import Board, CommandCard, Row, SessionCard, WorkerCard
+from engine.views import Board, CommandCard, PlanCard, Row, SessionCard, WorkerCard
 from tests.rules.world import ACCOUNT, CHECK, World, collected, draft, opened, proposed, started
 
 GOAL = "goal/g-1"
@@ -73,7 +73,7 @@ def test_a_lead_that_ended_its_turn_with_nothing_under_way_waits_for_a_line() ->
     world = opened()
     world.turn()
     (row,) = seen(world).now
-    assert row.text.startswith("waits for a line of yours")
+    assert row.text.startswith("waits for a line from you")
     card = world.card("g-1")
     assert isinstance(card, SessionCard)
     assert card.stage == "waits for you"
@@ -98,6 +98,30 @@ def test_one_question_of_two_goals_stays_on_the_board_when_its_goal_is_dropped()
     world.post("ask/a-90", Answered(decision=Decision.ALLOW))
     assert world.states["goal/g-2"].command("check") == "make test"
     assert all(row.card != "a-90" for row in seen(world).now)
+
+
+def test_a_plan_says_that_its_pieces_wait_for_the_check_too() -> None:
+    world = proposed(opened(CHECK), draft("One"))
+    world.turn()
+    plan, ask = world.card("pl-1"), world.card("a-90")
+    assert isinstance(plan, PlanCard)
+    assert isinstance(ask, CommandCard)
+    assert (plan.first, plan.first_elsewhere, ask.held_since) == ("the check", False, 0.0)
+    world.pass_time(5)
+    world.post(GOAL, PlanStarted(plan="pl-1", at=world.now))
+    assert world.card("pl-1").decided == "Started by you: it waits for your word on the check"
+    held = world.card("a-90")
+    assert isinstance(held, CommandCard)
+    assert (held.held_since, held.revision) == (world.now, ask.revision)
+    world.post("ask/a-90", Answered(decision=Decision.ALLOW))
+    assert world.card("pl-1").decided == "Started by you"
+
+
+def test_a_plan_stays_the_same_when_the_check_is_allowed_while_it_waits() -> None:
+    world = proposed(opened(CHECK), draft("One"))
+    before = world.card("pl-1").revision
+    world.post("ask/a-90", Answered(decision=Decision.ALLOW))
+    assert world.card("pl-1").revision == before
 
 
 def test_each_decision_has_one_card_of_its_own_and_earlier_ones_show_their_result() -> None:

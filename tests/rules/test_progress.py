@@ -54,7 +54,7 @@ def test_a_worker_that_waits_or_failed_says_so_and_one_that_is_over_is_gone() ->
     world.end_turn(first, kind=TurnError.INTERRUPTED)
     world.end_turn(second, kind=TurnError.START, error="it is not installed")
     said = {line.number: line.doing for line in whole(world).work}
-    assert said[1] == "interrupted: it waits for a line of yours, or Retry"
+    assert said[1] == "interrupted by you: it waits for a line from you, or Retry"
     assert said[2] == "failed: it needs you"
     world.post("goal/g-1", GoalDropped())
     assert whole(world).work == ()

@@ -188,7 +188,9 @@ def test_an_interrupted_worker_waits_for_a_line_or_retry() -> None:
     world.post(f"session/{start.session}", TurnInterrupted())
     world.end_turn(start, kind=TurnError.INTERRUPTED)
     (wait,) = worker(world).waits
-    assert f"{wait.what}: {wait.why}" == "Interrupted: it waits for a line of yours, or Retry"
+    assert (
+        f"{wait.what}: {wait.why}" == "interrupted by you: it waits for a line from you, or Retry"
+    )
     assert "retry" in worker(world).buttons
 
 
@@ -202,10 +204,10 @@ def test_an_interrupted_lead_says_what_goes_on_without_it() -> None:
     card = world.card("g-1")
     assert isinstance(card, SessionCard)
     (wait,) = card.waits
-    said = "Interrupted: it waits for a line of yours, or its workers' news"
+    said = "interrupted by you: it waits for a line from you, or its workers' news"
     assert f"{wait.what}: {wait.why}" == said
     rows = board.board(world.states, lambda _run: "").now
-    assert any(row.text.startswith("interrupted: it waits for") for row in rows)
+    assert any(row.text.startswith("interrupted by you: it waits for") for row in rows)
     world.post(f"session/{lead}", LINE)
     card = world.card("g-1")
     assert isinstance(card, SessionCard)
