@@ -27,6 +27,7 @@ from engine.rules.events import (
     LineTaken,
     Prompted,
     RequestWithdrawn,
+    RunBusy,
     RunExited,
     SessionNamed,
     TurnEnded,
@@ -73,6 +74,7 @@ class Turn:
         self._memory = Memory()
         self._errors: deque[str] = deque(maxlen=ERROR_LINES)
         self._ended = False
+        self._tasks = -1  # not told yet
         self._unknown = 0
         self._stray = ""  # the last it printed that is no line of its protocol
 
@@ -151,6 +153,9 @@ class Turn:
                 return LimitReached(
                     run=run, resets_at=float(meaning.resets_at or 0), window=meaning.window
                 )
+            case lines.Busy(tasks=tasks) if tasks != self._tasks:
+                self._tasks = tasks
+                return RunBusy(run=run, tasks=tasks)
             case lines.Ended():
                 self._ended = True
                 return TurnEnded(
@@ -174,6 +179,7 @@ class Turn:
         return None
 
     def _began(self, began: lines.Began) -> SessionNamed:
+        self._ended = False
         warning = self._driver.version_warning(began.version)
         if not began.desk_ok:
             warning = (
@@ -239,7 +245,8 @@ class Turn:
         """A run that never told of its end may still have said why on its way out."""
         run = self._followed.run
         code = how.get("code")
-        ended = self._ended or self._runs.session(self._followed.session).over is not None
+        session = self._runs.session(self._followed.session)
+        ended = self._ended or session.over is not None or session.kept_end is not None
         killed = how.get("signal") is not None or how.get("why") in ("cut off", "killed")
         if how.get("why") == "not started" and not ended:
             words = str(how.get("words") or "it could not be started")

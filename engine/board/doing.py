@@ -8,7 +8,7 @@ from __future__ import annotations
 from engine.board.looking import Doing, World, state_of
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
-from engine.rules import session_state, steering
+from engine.rules import own_tasks, session_state, steering
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
 from engine.rules.goal_state import Goal, ReviewStage
@@ -55,6 +55,8 @@ def session_doing(world: World, session: Session | None, doing: Doing) -> str:
             return "starting"
         case session_state.Stage.RUNNING if holds_for_you(world, session):
             return ""  # its last tool is the one that waits
+        case session_state.Stage.RUNNING if session.kept_end is not None:
+            return own_tasks.counted_words(session.tasks)
         case session_state.Stage.RUNNING:
             return doing(session.run) or "working"
         case session_state.Stage.CLOSING:

@@ -741,6 +741,13 @@ class TurnEnded(Event, frozen=True):
     cost_usd: float = 0.0
 
 
+class RunBusy(Event, frozen=True):
+    """Fact: how many tasks of its own an agent has running behind its turn."""
+
+    run: str
+    tasks: int
+
+
 class RunExited(Event, frozen=True):
     """Fact: no process of the run lives any more; without TurnEnded before it, it was cut off."""
 
@@ -1144,6 +1151,7 @@ SessionEvent: TypeAlias = (
     | RequestWithdrawn
     | LimitReached
     | TurnEnded
+    | RunBusy
     | RunExited
     | RunQuiet
     | HoldOver

@@ -8,14 +8,14 @@ A run serves one turn; the next starts only once no process of the last one live
 one writer, ever. Lines that arrive meanwhile wait and are taken together. A run that ends without
 the agent's own end was cut off: the next turn says so. Pure: engine/adapters/runs.py starts, follows
 and ends runs; fleet.py gives places; goal.py hears how turns end. Its parts: session_state.py (the data),
-asking.py, turn_ends.py.
+asking.py, turn_ends.py, own_tasks.py.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, news
+from engine.rules import attached, news, own_tasks
 from engine.rules.asking import held_by_run, may_ask, park, put, settled, turned_away, withdraw
 from engine.rules.effects import (
     AnyEffect,
@@ -42,6 +42,7 @@ from engine.rules.events import (
     PromptReworded,
     Queued,
     RequestWithdrawn,
+    RunBusy,
     RunExited,
     RunQuiet,
     RunRefused,
@@ -123,6 +124,8 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return _stop(now, event)
         case SessionResumed(again=again):
             return _go_on(now, again=again)
+        case TurnInterrupted() if now.kept_end is not None and not now.stopping:
+            return own_tasks.see_out(now, event.at)
         case TurnInterrupted():
             return interrupt(now, event.at)
         case SaidNow():
@@ -182,6 +185,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
                 agent_session=event.agent_session or now.agent_session,
                 resumable=True,
                 named=True,
+                kept_end=None,  # it goes on
                 model=now.model or event.model,
                 version_warning=event.warning or now.version_warning,
             )
@@ -203,9 +207,15 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case LimitReached(resets_at=resets_at) if now.live:
             return replace(now, parked_until=max(now.parked_until, resets_at)), ()
         case TurnEnded() if now.live and not now.over:
-            return ended(now, event)
+            whole = replace(now, kept_end=None)
+            is_kept = own_tasks.outlast(whole, event)
+            return own_tasks.keep(whole, event) if is_kept else ended(whole, event)
+        case RunBusy() if now.live and not now.over:
+            return own_tasks.counted(now, event)
+        case HoldOver(what="tasks") if now.stage is Stage.RUNNING and not now.stopping:
+            return own_tasks.looked(now, event.at)
         case RunExited() if now.live:
-            return exited(now, event)
+            return exited(own_tasks.exited(now, event), event)
         case RunQuiet(silent_s=silent_s) if now.stage is Stage.RUNNING:
             return quiet(now, silent_s, event.at)
         case HoldOver(what="interrupt") if now.stage is Stage.RUNNING:
@@ -285,6 +295,8 @@ def _start(now: Session, machine: str, why: str) -> Step:
         queue=(),
         ending=TurnError.NONE,
         over=None,
+        tasks=0,
+        kept_end=None,
         named=False,
         why="",
     )

@@ -109,6 +109,9 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     granted: tuple[str, ...] = ()  # fingerprints of requests allowed after they were parked
     ending: TurnError = TurnError.NONE  # why we are closing the run, if it was us
     over: TurnEnded | None = None  # the agent's own end of the current turn
+    tasks: int = 0  # of the agent's own, running behind its turn
+    tasks_at: float = 0.0  # when that was told
+    kept_end: TurnEnded | None = None  # of a turn whose run is kept for them
     cut_offs: int = 0
     given: bool = False  # a worker's work is being looked at: no turn until it is back
     parked_until: float = 0.0

@@ -33,8 +33,11 @@ LIMIT_IS_OVER = f"{LIMIT} is over"
 MAX_CUT_OFFS = 3  # in a row
 
 
-def ended(now: Session, event: TurnEnded) -> Step:
-    """The agent says its turn is over: believe it at once, then see the process out."""
+def ended(now: Session, event: TurnEnded, *, shown: bool = False) -> Step:
+    """The agent says its turn is over: believe it at once, then see the process out.
+
+    shown   the owner has its last words already
+    """
     after, told = withdraw(unheard(now), held_by_run, "the agent's turn ended")
     ended = replace(
         after,
@@ -48,10 +51,15 @@ def ended(now: Session, event: TurnEnded) -> Step:
         *_rest_account(now, event),
         CloseRun(run=now.run, machine=now.machine),
     ]
-    if now.role is Role.LEAD and event.text.strip() and event.kind is TurnError.NONE:
-        who = news.who(now.role, now.number, now.title)
-        effects.append(Say(goal=now.goal, kind="words", text=event.text, who=who))
-    return ended, tuple(effects)
+    return ended, (*effects, *(() if shown else last_words(now, event)))
+
+
+def last_words(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
+    """What a lead says at its turn's end is a line of its topic; a worker's stands on its card."""
+    if now.role is not Role.LEAD or not event.text.strip() or event.kind is not TurnError.NONE:
+        return ()
+    who = news.who(now.role, now.number, now.title)
+    return (Say(goal=now.goal, kind="words", text=event.text, who=who),)
 
 
 def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
@@ -271,9 +279,9 @@ def _tell_over(now: Session, why: str, kind: TurnError) -> Tell:
 
 
 def quiet(now: Session, silent_s: float, at: float) -> Step:
-    waits_for_owner = any(held_by_run(ask) for ask in now.asks)
-    if waits_for_owner or silent_s < QUIET_S:
-        left = QUIET_S if waits_for_owner else QUIET_S - silent_s
+    may_be_silent = any(held_by_run(ask) for ask in now.asks) or now.kept_end is not None
+    if may_be_silent or silent_s < QUIET_S:
+        left = QUIET_S if may_be_silent else QUIET_S - silent_s
         return now, (Watch(run=now.run, session=now.id, due_at=at + max(left, 1.0)),)
     closing = replace(now, ending=TurnError.SILENT)
     return closing, (CloseRun(run=now.run, machine=now.machine, grace_s=0.0),)
