@@ -42,7 +42,7 @@ OTHER_HOST_KEY = (
 )
 
 _COMMIT = re.compile(r"^([0-9a-f]{40}|[0-9a-f]{64})$")
-_LOCK = re.compile(r"Unable to create '(?P<path>[^\n]+\.lock)': File exists")
+_LOCK = re.compile(r"Unable to create '(?P<path>[^\n]+(?<!/index)\.lock)': File exists")
 _FETCH: Final = (
     "fetch",
     "--quiet",
@@ -409,17 +409,7 @@ class Hub:
                 why = f"it would drop commits of {branch}: {expected[:12]} is not in it"
                 return PushOutcome(False, where, words=why)
             ref = f"refs/heads/{branch}"
-            answer = await git(
-                *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
-                *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
-                *("--", push_url, f"{commit}:{ref}"),
-                at=hub,
-                remote=True,
-                local=is_local(push_url),
-                env=self._access(project, push_url),
-                ok=None,
-                limit_s=LONG_S,
-            )
+            answer = await self._sent(project, push_url, commit, ref, expected)
             after = await self.remote_head(project, push_url, branch)
         if after == commit:
             return PushOutcome(True, where)
@@ -428,6 +418,27 @@ class Hub:
         if answer.code == 0:
             return PushOutcome(False, where, words="the remote said yes and did not move")
         return PushOutcome(False, where, words=_refusal(answer))
+
+    async def _sent(
+        self, project: str, push_url: str, commit: str, ref: str, expected: str
+    ) -> Answer:
+        # A push that died here with the other end may have left two locks there: HEAD's, the branch's.
+        for _ in range(3):
+            answer = await git(
+                *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
+                *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
+                *("--", push_url, f"{commit}:{ref}"),
+                at=self.path(project),
+                remote=True,
+                local=is_local(push_url),
+                env=self._access(project, push_url),
+                ok=None,
+                limit_s=LONG_S,
+            )
+            there = Path(push_url.removeprefix("file://"))
+            if not (is_local(push_url) and self._unlocked(there, answer)):
+                break
+        return answer
 
     async def _remote(self, project: str, url: str, branch: str) -> str:
         """Return the remote branch's head with its commits in the hub, "" if it is not there."""
@@ -509,14 +520,14 @@ class Hub:
             raise Unavailable(f"{branch} could not be moved: {answer.why}")
         return False
 
-    def _unlocked(self, hub: Path, answer: Answer) -> bool:
-        """Take away the lock that a process which died left in our way; True: try again."""
+    def _unlocked(self, at: Path, answer: Answer) -> bool:
+        """Take away the lock on a ref that a process which died left in our way; True: try again."""
         held = _LOCK.search(answer.words) if answer.code else None
         if held is None:
             return False
         path = Path(held["path"])
         with suppress(FileNotFoundError):
-            if not path.is_relative_to(hub) or time.time() - path.stat().st_mtime < STALE_LOCK_S:
+            if not path.is_relative_to(at) or time.time() - path.stat().st_mtime < STALE_LOCK_S:
                 return False
             path.unlink()
         return True

@@ -602,6 +602,23 @@ async def ready(shop: Shop) -> str:
     return one
 
 
+async def test_locks_that_a_push_left_at_a_remote_of_this_box_are_taken_away_once_old(
+    shop: Shop,
+) -> None:
+    """What serves such a remote is ours, and dies with us between its lock and its rename."""
+    head, url = await ready(shop), str(shop.origin)
+    locks = [shop.origin / "HEAD.lock", shop.origin / "refs/heads/main.lock"]
+    for lock in locks:
+        lock.touch()
+    done = await shop.hub.push("shop", url, "main", head, shop.base)
+    assert not done.landed
+    assert "main.lock" in done.words or "HEAD.lock" in done.words
+    for lock in locks:
+        os.utime(lock, (1, 1))
+    assert (await shop.hub.push("shop", url, "main", head, shop.base)).landed
+    assert git(shop.origin, "rev-parse", "main") == head
+
+
 async def test_a_push_moves_the_remote_and_reads_it_back(shop: Shop) -> None:
     head, url = await ready(shop), str(shop.origin)
     taken = await shop.hub.take_remote("shop", url, "main", head, "Take in main")

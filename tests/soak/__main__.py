@@ -2,7 +2,8 @@
 
 For a third of it goals come and go, and what grows is looked for (growth.py). Then in turn: a voyage of real processes with ten kills, every time by another seed; then as many deaths in
 one process, with real nodes and agents, one a play, at boundaries in an order of the seed's own; then
-the same with the machine of tests/fakes.py, which is fast, until all its boundaries were died at alone.
+the same with the machine of tests/fakes.py, which is fast, until all its boundaries were died at alone;
+then one of the paths of tests/strace, at every system call of it.
 The first end that is not as it should be ends it: what died where is said, and the world is kept.
 """
 
@@ -25,6 +26,7 @@ from tests.engine.scenario import World, judge, lay, play
 from tests.soak import growth
 from tests.soak.crew import crew
 from tests.soak.kills import EVENTS, kills
+from tests.strace.__main__ import NOT_HERE, STORIES
 
 REAL_AT_ONCE = 3
 FAKE_AT_ONCE = 60
@@ -64,6 +66,14 @@ class Soak:
         self._points: dict[bool, Iterator[int]] = {}
         lay(folder / "laid")
 
+    async def _walk(self) -> None:
+        """Die at every system call of one path, another one each round."""
+        names = list(STORIES)
+        name = names[self._seed % len(names)]
+        command = (sys.executable, "-m", "tests.strace", "--path", name, "--keep")
+        walking = await asyncio.create_subprocess_exec(*command)
+        assert await walking.wait() in (0, NOT_HERE), name
+
     def _world(self, *, real: bool) -> World:
         self._made += 1
         return World(self._folder / str(self._made), self._folder / "laid", real=real)
@@ -78,6 +88,8 @@ class Soak:
             for _ in range(count):
                 if time.monotonic() < until:
                     await self._die(real=real)
+        if time.monotonic() < until:
+            await self._walk()
 
     async def _die(self, *, real: bool) -> None:
         if real not in self._points:

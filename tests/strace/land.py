@@ -1,0 +1,57 @@
+"""Two pieces made side by side enter their lead's branch: merged, swapped in, told, each once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.rules.events import LandingCalled
+from tests.adapters.repositories import git
+from tests.strace import harbour
+from tests.strace.accept import sound
+from tests.strace.harbour import PIECES, read
+from tests.strace.walk import Story
+
+
+async def play(folder: Path) -> None:
+    async with harbour.open_on(folder) as loop:
+        for piece in PIECES:
+            called = LandingCalled(
+                piece=piece,
+                session="s-1",
+                branch=piece,
+                commit=read(folder, piece),
+                title=f"Piece {piece}",
+                project="shop",
+            )
+            await loop.post("landing/g-1", called, f"called:{piece}")
+        await loop.settle(until=lambda: len(_heard(loop.state("goal/g-1"))) == len(PIECES))
+        (folder / "heard").write_text("\n".join(_heard(loop.state("goal/g-1"))), encoding="utf-8")
+
+
+def _heard(told: harbour.Told | None) -> tuple[str, ...]:
+    return told.heard if told else ()
+
+
+def left(folder: Path) -> None:
+    """Assert that the branch is at a whole commit, whatever was cut off."""
+    hub = folder / "hub" / "shop.git"
+    git(hub, "rev-parse", f"refs/heads/{read(folder, 'branch')}^{{tree}}")
+    git(hub, "fsck", "--connectivity-only")
+
+
+def judge(folder: Path) -> None:
+    sound(folder)
+    left(folder)
+    assert read(folder, "heard").splitlines() == [f"{piece} landed" for piece in PIECES]
+    hub, branch = folder / "hub" / "shop.git", read(folder, "branch")
+    span = f"{read(folder, 'base')}..refs/heads/{branch}"
+    subjects = git(hub, "log", "--format=%s", "--first-parent", "--reverse", span).splitlines()
+    assert subjects == ["Add p-1", "Land Piece p-2"]
+    assert git(hub, "ls-tree", "--name-only", f"refs/heads/{branch}").split() == [
+        "README.md",
+        "p-1.txt",
+        "p-2.txt",
+    ]
+
+
+STORY = Story("land", harbour.lay, play, judge, left)
