@@ -25,6 +25,8 @@ from stores.cards import CardStore, Line, Shown
 
 log = logging.getLogger(__name__)
 
+LONGEST_HOLD_S = 3600.0  # taken over from an earlier start: its clock may have been wrong
+
 
 class Queue(Protocol):
     """outbox.py's Outbox, as far as a lane needs it."""
@@ -75,10 +77,28 @@ class Chat:
         self._due: dict[int | str, float] = {}  # not before
         self._tries: dict[int | str, int] = {}
         self._failures = 0
+        self._held = f"held {chat}"
 
     def due(self, key: int | str) -> float:
         """Return when a thing may be tried again."""
         return self._due.get(key, 0.0)
+
+    async def open(self) -> None:
+        """Read what an earlier start of us left: what it was sending, what wait it was told to keep."""
+        store = self.outbox.store
+        for message_id in await store.newest(self.id):
+            self.lost.saw(message_id)
+        for key, after in (await store.sends(self.id)).items():
+            self.lost.kept(key, after)
+        until = float(await store.fact(self._held) or 0.0)
+        left_s = min(until - self.outbox.wall(), LONGEST_HOLD_S)
+        if left_s > 0:
+            self.pace.hold(self.outbox.clock() + left_s)
+
+    async def sending(self, key: int | str) -> None:
+        """Note that this is about to be sent, so that it can be looked for if we die of it."""
+        if after := self.lost.newest:
+            await self.outbox.store.sending(self.id, str(key), after)
 
     def as_sent(self, words: Words, place: Place, below: bool, key: int | str) -> Words:
         if place.name:
@@ -91,13 +111,15 @@ class Chat:
         self._due[key] = self.outbox.clock() + wait_s
         log.warning("postponed what=%s why=%s wait_s=%.0f", key, why, wait_s)
 
-    def hold(self, outcome: Outcome) -> None:
-        """Hold the chat as the outcome asks."""
+    async def hold(self, outcome: Outcome) -> None:
+        """Hold the chat as the outcome asks; a wait that Telegram named holds for our next start too."""
         now = self.outbox.clock()
         match outcome:
             case Flooded(wait_s):
                 log.warning("flood control chat=%d wait_s=%.0f", self.id, wait_s)
                 self.pace.hold(now + wait_s + 0.5)
+                until = self.outbox.wall() + wait_s + 0.5
+                await self.outbox.store.keep_fact(self._held, f"{until:.1f}")
             case Blocked():
                 self.blocked = True
                 log.warning("the owner has blocked the bot; trying again wait_s=%.0f", BLOCKED_S)

@@ -35,6 +35,10 @@ class Lane:
         self._lines.take_up(line, item)
         self.wake.set()
 
+    async def open(self) -> None:
+        """Read what was left of an earlier start."""
+        await self._chat.open()
+
     def saw(self, message_id: int) -> None:
         """Hear of a message that is in the chat."""
         self._chat.lost.saw(message_id)

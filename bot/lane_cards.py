@@ -11,7 +11,7 @@ import logging
 from msgspec.structs import replace
 
 from bot import delivery
-from bot.chat import Chat, Place
+from bot.chat import Chat
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.pace import BACK_OFF_S, UNKNOWN_S
 from bot.places import Places
@@ -62,6 +62,9 @@ class LaneCards:
             if shown is not None:
                 await self._strip(shown, wanted, now)
             return
+        if there := self._chat.lost.candidate(wanted.card):
+            await self._look(there, wanted, wanted.words, shown, now)
+            return
         # Who must decide gets a new message: an edit makes no sound.
         anew = shown is None or (wanted.sounds and not shown.asked) or shown.at < wanted.since
         if shown is not None and not anew:
@@ -99,9 +102,7 @@ class LaneCards:
             return
         put = self._chat.as_sent(words, place, wanted.asks, wanted.card)
         again = old is not None and old.asked and old.at < wanted.since
-        if there := self._chat.lost.candidate(wanted.card):
-            await self._look(there, wanted, words, put, place, old, now)
-            return
+        await self._chat.sending(wanted.card)
         self._chat.pace.spent(now)
         outcome = await delivery.send(
             self._chat.outbox.bot,
@@ -130,16 +131,11 @@ class LaneCards:
                 await self._failed(wanted, words, outcome)
 
     async def _look(
-        self,
-        there: int,
-        wanted: Wanted,
-        words: Words,
-        put: Words,
-        place: Place,
-        old: Shown | None,
-        now: float,
+        self, there: int, wanted: Wanted, words: Words, old: Shown | None, now: float
     ) -> None:
         """Look whether a message is the one whose answer got lost, by what an edit of it says."""
+        place = self._places.known(wanted.goal)
+        put = self._chat.as_sent(words, place, wanted.asks, wanted.card)
         self._chat.pace.spent(now)
         outcome = await delivery.edit(
             self._chat.outbox.bot, self._chat.id, there, put, wanted.card, wanted.revision
@@ -153,7 +149,7 @@ class LaneCards:
             case Gone() | Refused():
                 self._chat.lost.missed(wanted.card, there)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def _is_shown(
         self, wanted: Wanted, words: Words, message_id: int, thread: int, old: Shown | None
@@ -204,11 +200,11 @@ class LaneCards:
             case Unknown(why) | NotNow(why):
                 self._chat.later(wanted.card, why, BACK_OFF_S)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def _failed(self, wanted: Wanted, words: Words, outcome: Outcome) -> None:
         if not isinstance(outcome, Refused):
-            self._chat.hold(outcome)
+            await self._chat.hold(outcome)
             return
         log.error("card refused card=%s why=%s", wanted.card, outcome.why)
         if wanted.card not in self._chat.plain:

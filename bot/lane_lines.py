@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from bot import delivery, text, text_files
+from bot import delivery, text, text_away, text_files
 from bot.backlog import gathered
 from bot.chat import Chat, Place
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
@@ -75,7 +75,7 @@ class LaneLines:
                     self._chat.outbox.bot, self._chat.id, item.message_id, item.emoji
                 )
                 # A receipt is worth no second try, but the chat's wait is kept.
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
                 await self._off(line)
 
     async def _send(self, line: Line, item: Say | File, now: float) -> None:
@@ -98,6 +98,8 @@ class LaneLines:
                 self._chat.lost.missed(line.id, there)
                 return
         else:
+            if isinstance(item, Say) and item.prompt is None:
+                await self._chat.sending(line.id)
             outcome = await self._sent(line, item, place)
         told = Told(item.goal, item.card, None)
         if isinstance(item, Say) and item.prompt is not None:
@@ -120,7 +122,7 @@ class LaneLines:
             case Refused(why):
                 await self._refused(line, item, why)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def _rewrite(self, line: Line, item: Edit, now: float) -> None:
         """Edit a message to what was last wanted of it; where it is gone, there is nothing to say."""
@@ -153,7 +155,7 @@ class LaneLines:
                     "Telegram refused to change a message of mine; the log says why."
                 )
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def _before(self, item: Say | File) -> list[Queued]:
         """Return the end of the message that this one stands in for."""
@@ -260,6 +262,10 @@ class LaneLines:
             case Done() | Gone():
                 words = text.said(f"Stored as {names}; deleted from the chat.")
                 await self._off(line, queue=self._about(item, words, sounds=False))
+            case Refused() | NoThread() if not item.names:
+                # Older than two days: nothing of it may be pressed any more, nor taken for what is.
+                instead = Edit(message_id=item.message_id, words=text.said(text_away.MOVED))
+                await self._off(line, queue=packed(self._chat.id, Weight.ANSWER, [instead]))
             case Refused() | NoThread():
                 words = text.said(
                     f"Your message is still in the chat. It holds a key (stored as {names}) and "
@@ -269,7 +275,7 @@ class LaneLines:
             case Unknown(why) | NotNow(why):
                 self._chat.later(line.id, why, BACK_OFF_S)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     def _about(self, item: Delete, words: Words, *, sounds: bool) -> list[Queued]:
         if not item.names:

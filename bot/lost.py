@@ -29,32 +29,36 @@ class _Where:
 
 
 class Lost:
-    """One chat's."""
+    """One chat's. `after`, where a search begins, is kept on disk by chat.py: we may die of a send."""
 
     def __init__(self) -> None:
-        self._newest = 0
+        self.newest = 0
         self._known: set[int] = set()
-        self._sends: dict[Key, _Where] = {}
+        self._sends: dict[str, _Where] = {}
 
     def saw(self, message_id: int, *, sent: bool = False) -> None:
         """Hear of a message that is in the chat; `sent`: just now, by us."""
         if message_id <= 0:
             return
         self._known.add(message_id)
-        self._newest = max(self._newest, message_id)
+        self.newest = max(self.newest, message_id)
         if len(self._known) > KEPT:
-            self._known = {one for one in self._known if one > self._newest - KEPT // 2}
+            self._known = {one for one in self._known if one > self.newest - KEPT // 2}
         for where in self._sends.values() if sent else ():
             where.before = where.before or message_id
 
     def mark(self, key: Key) -> None:
         """Hear that nobody knows whether this was sent."""
-        if self._newest:
-            self._sends[key] = _Where(self._newest)
+        if self.newest:
+            self._sends[str(key)] = _Where(self.newest)
+
+    def kept(self, key: Key, after: int) -> None:
+        """Hear of a send that an earlier start of us did not see the end of."""
+        self._sends[str(key)] = _Where(after)
 
     def candidate(self, key: Key) -> int:
         """Return the id to look at next; 0: there is none, or none any more, so send it."""
-        where = self._sends.get(key)
+        where = self._sends.get(str(key))
         if where is None:
             return 0
         others = sum(where.after < one <= where.after + KEPT for one in self._known)
@@ -63,13 +67,13 @@ class Lost:
         for one in range(where.after + 1, end):
             if one not in self._known and one not in where.missed:
                 return one
-        del self._sends[key]
+        del self._sends[str(key)]
         return 0
 
     def missed(self, key: Key, message_id: int) -> None:
         """Hear that this was not it."""
-        if key in self._sends:
-            self._sends[key].missed.add(message_id)
+        if where := self._sends.get(str(key)):
+            where.missed.add(message_id)
 
     def forget(self, key: Key) -> None:
-        self._sends.pop(key, None)
+        self._sends.pop(str(key), None)

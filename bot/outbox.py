@@ -77,8 +77,7 @@ class Outbox:
         self.shown = await self.store.shown()
         for lane in self.lanes.values():
             lane.places.topics = await self.store.topics(lane.chat)
-            for message_id in await self.store.newest(lane.chat):
-                lane.saw(message_id)
+            await lane.open()
             for topic in lane.places.topics.values():
                 self.titles.setdefault(topic.goal, text_live.unmarked(topic.title))
         self.take_up(await self.store.lines())

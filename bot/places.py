@@ -42,6 +42,7 @@ class Places:
         if there := self._chat.lost.candidate(key):
             await self._look(there, goal, title, now)
             return None
+        await self._chat.sending(key)
         self._chat.pace.spent(now)
         outcome = await delivery.topic(self._chat.outbox.bot, self._chat.id, title)
         match outcome:
@@ -52,9 +53,9 @@ class Places:
                 await self.lost(goal)
             case Unknown():
                 self._chat.lost.mark(key)
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
         return None
 
     async def _look(self, there: int, goal: str, title: str, now: float) -> None:
@@ -70,7 +71,7 @@ class Places:
             case Refused() | NoThread():
                 self._chat.lost.missed(key, there)
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def rename(self, job: Title, now: float) -> None:
         if not await self.titles.is_ours(job.goal):
@@ -85,7 +86,7 @@ class Places:
             case Done() | Refused():
                 pass
             case _:
-                self._chat.hold(outcome)
+                await self._chat.hold(outcome)
 
     async def landed_in(self, goal: str, asked: Place, thread: int) -> None:
         """Compare where a message went with where it should have gone: it went astray once."""

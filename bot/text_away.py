@@ -23,6 +23,7 @@ DISK_FULL = (
     "there. What you send now waits at Telegram, for a day at most, and is done once there is room."
 )
 ROOM_AGAIN = "There is room on the box's disk again. What waited is being done now."
+MOVED = "This stands further down now."
 NO_ROOM = "The box's disk is full"
 
 

@@ -118,6 +118,7 @@ class CardStore:
                     shown.at,
                 ),
             )
+            _sent(connection, shown.chat, shown.card)
             _told(
                 connection,
                 shown.chat,
@@ -166,6 +167,7 @@ class CardStore:
             connection.executemany(
                 "DELETE FROM outbox WHERE id = ?", [(one,) for one in (line, *also)]
             )
+            _sent(connection, chat, *(str(one) for one in (line, *also)))
             if told is not None:
                 _told(connection, chat, message_id, told, at)
             return _queue(connection, queue)
@@ -185,6 +187,21 @@ class CardStore:
             (chat, most),
         )
         return [int(row[0]) for row in rows]
+
+    async def sending(self, chat: int, key: str, after: int) -> None:
+        """Note what is about to be sent, and the newest message before it: in case we die of it."""
+        name = _sending(chat, key)
+        await self._database.write(
+            lambda c: _keep_fact(c, name, str(after)), what="sending", durable=False
+        )
+
+    async def sends(self, chat: int) -> dict[str, int]:
+        """Return what was sent, as far as anybody knows, with the newest message before it."""
+        prefix = _sending(chat, "")
+        rows = await self._database.fetch(
+            "SELECT name, value FROM facts WHERE substr(name, 1, ?) = ?", (len(prefix), prefix)
+        )
+        return {str(name)[len(prefix) :]: int(value) for name, value in rows}
 
     async def told(self, chat: int, message_id: int) -> Told | None:
         """Return what a message of ours was about."""
@@ -264,13 +281,15 @@ class CardStore:
         return {row[0]: Topic(*row) for row in rows}
 
     async def keep_topic(self, chat: int, topic: Topic) -> None:
-        await self._database.write(
-            lambda c: c.execute(
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
                 "INSERT OR REPLACE INTO topics (goal, chat, title, thread) VALUES (?, ?, ?, ?)",
                 (topic.goal, chat, topic.title, topic.thread),
-            ),
-            what="topic",
-        )
+            )
+            if topic.thread:
+                _sent(connection, chat, f"topic {topic.goal}")
+
+        await self._database.write(work, what="topic")
 
     async def last_note(self) -> int:
         """Return the number of the last note queued."""
@@ -370,6 +389,17 @@ def _told(
         "INSERT OR REPLACE INTO messages (chat, message_id, goal, card, prompt, at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         (chat, message_id, told.goal, told.card, told.prompt, at),
+    )
+
+
+def _sending(chat: int, key: str) -> str:
+    return f"sending {chat} {key}"
+
+
+def _sent(connection: sqlite3.Connection, chat: int, *keys: str) -> None:
+    """Forget that these were about to be sent: it is known what came of it."""
+    connection.executemany(
+        "DELETE FROM facts WHERE name = ?", [(_sending(chat, key),) for key in keys]
     )
 
 

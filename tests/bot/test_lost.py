@@ -7,6 +7,7 @@ import pytest
 
 from bot.emulator import Emulator
 from bot.lost import KEPT, REACH, Lost
+from bot.text_away import MOVED
 from bot.unsaid import Weight
 from tests.bot.stage import OWNER
 from tests.bot.test_outbox import Desk, desk_on, line, wanted
@@ -95,6 +96,53 @@ async def test_several_that_got_lost_in_a_row_are_there_once_each(desk: Desk) ->
     await desk.outbox.say(OWNER, Weight.WORDS, line("third"))
     await desk.all_said()
     assert sorted(desk.texts()) == ["before", "first", "second", "third"]
+
+
+async def test_what_was_being_sent_as_we_died_is_looked_for_by_the_next_start(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("a line"))
+    card = wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True)
+    desk.outbox.show(card)
+    await desk.due_said()
+    await desk.open()
+    desk.outbox.show(card)
+    await desk.all_said()
+    assert sorted(desk.texts()) == ["a line", "allow?", "before"]
+    assert await desk.outbox.store.sends(OWNER) == {}
+
+
+async def test_a_wait_telegram_named_is_kept_by_the_next_start_too(desk: Desk) -> None:
+    desk.emulator.faults.flood("sendMessage", retry_after=50)
+    await desk.outbox.say(OWNER, Weight.ANSWER, line("one"))
+    await desk.due_said()
+    await desk.open()
+    assert 40 < (await desk.lane.step() or 0) < 60
+
+
+async def test_a_card_shown_anew_whose_answer_got_lost_is_found_though_it_asks_no_more(
+    desk: Desk,
+) -> None:
+    desk.outbox.show(wanted("a-1", "one"))
+    await desk.all_said()
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.outbox.show(wanted("a-1", "two", Weight.DECISION, asks=True, sounds=True))
+    await desk.due_said()
+    desk.outbox.show(wanted("a-1", "three"))
+    await desk.all_said()
+    assert desk.texts() == ["before", "three"]
+
+
+async def test_an_old_copy_that_nobody_may_delete_any_more_loses_words_and_buttons(
+    desk: Desk,
+) -> None:
+    desk.outbox.show(wanted("a-1", "one"))
+    await desk.all_said()
+    desk.clock.now += 3 * 86_400
+    desk.outbox.show(wanted("a-1", "two", Weight.DECISION, asks=True, sounds=True))
+    await desk.all_said()
+    assert desk.texts() == ["before", MOVED, "two"]
+    assert desk.shown()[1].labels == []
 
 
 def test_what_was_sent_later_ends_the_search_at_once() -> None:
