@@ -81,21 +81,21 @@ def take(
     raises  Refused when something is damaged, or the folder takes no file
     """
     folder = to or home.backups
-    if to is None:
-        folder.mkdir(mode=0o700, exist_ok=True)
-    elif not folder.is_dir():
+    if to is not None and not folder.is_dir():
         raise Refused(f"There is no folder {folder}: make it, or plug in what it is on.")
     taken_at = clock()
-    path = _free(folder, taken_at, nightly)
-    rough = path.with_name(f".{path.name}.making")
     try:
-        _write(home, rough, taken_at)
-        rough.replace(path)
-        _settle(folder)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = _free(folder, taken_at, nightly)
+        rough = path.with_name(f".{path.name}.making")
+        try:
+            _write(home, rough, taken_at)
+            rough.replace(path)
+            _settle(folder)
+        finally:
+            rough.unlink(missing_ok=True)
     except OSError as error:
         raise Refused(f"{folder} takes no backup: {error.strerror or error}.") from error
-    finally:
-        rough.unlink(missing_ok=True)
     return path
 
 
@@ -119,7 +119,7 @@ def _write(home: Home, path: Path, taken_at: float) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
         with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_GZIP_LEVEL) as archive:
-            _Filling(archive, taken_at).fill(home)
+            _Filling(archive, taken_at).fill(home, path.parent)
         file.flush()
         os.fsync(file.fileno())
 
@@ -132,11 +132,11 @@ class _Filling:
         self._taken_at = taken_at
         self._parts: dict[str, Part] = {}
 
-    def fill(self, home: Home) -> None:
-        """Put all of a home in, each thing before what it points to."""
+    def fill(self, home: Home, beside: Path) -> None:
+        """Put all of a home in, each thing before what it points to; copies are made in `beside`."""
         self._file("config.toml", home.config)
         formats: dict[str, int] = {}
-        with tempfile.TemporaryDirectory(dir=home.root, prefix=".backup-") as space:
+        with tempfile.TemporaryDirectory(dir=beside, prefix=".backup-") as space:
             for kind, source in databases(home).items():
                 if source.exists():
                     copy = Path(space, source.name)
@@ -199,7 +199,10 @@ class _Hashed(io.RawIOBase):
 
 def _copied(source: Path, copy: Path) -> int:
     """Copy a SQLite file as it stands at one moment, whoever writes it; return its format."""
-    where = f"{source.absolute().as_uri()}?mode=rw"
+    how = "mode=rw"
+    if not os.access(source.parent, os.W_OK):  # a disk that failed: save what can be read
+        how = "mode=ro" if source.with_name(f"{source.name}-wal").exists() else "immutable=1"
+    where = f"{source.absolute().as_uri()}?{how}"
     try:
         with (
             closing(sqlite3.connect(where, uri=True, timeout=_BUSY_S)) as reading,

@@ -7,6 +7,8 @@ Nothing is read or written by this file, folders aside.
 import os
 from pathlib import Path
 
+from engine.errors import Refused
+
 ENV = "QUARTERDECK_HOME"
 
 
@@ -35,7 +37,20 @@ class Home:
         return hash(self.root)
 
     def make(self) -> "Home":
-        """Make the home and its standing folders, 0700, and return it; safe to repeat."""
+        """Make the home and its standing folders, 0700, and return it; safe to repeat.
+
+        raises  Refused when this user may not write there, or nobody may
+        """
+        try:
+            self._make()
+        except OSError as error:
+            raise Refused(
+                f"{self.root} cannot be written to ({error.strerror}). It must be of the user that "
+                "runs Quarterdeck, on a disk that is not full and not read-only."
+            ) from error
+        return self
+
+    def _make(self) -> None:
         for folder in (
             self.root,
             self.secrets,
@@ -51,7 +66,6 @@ class Home:
         # The home may have been there before us (mkdir leaves an existing folder's mode alone).
         for folder in (self.root, self.secrets, self.attached):
             folder.chmod(0o700)
-        return self
 
     @property
     def config(self) -> Path:

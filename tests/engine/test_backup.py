@@ -21,6 +21,7 @@ from engine.restore import AHEAD, unpacked
 from engine.rules.session_state import Stage
 from engine.setup import recovery_code
 from engine.views import PlanCard, ShipCard
+from tests.engine.chat import chatting
 from tests.engine.phone import PIECE, Phone, good_worker, held, lead, plan, words, worker, write
 from tests.fakes import git
 
@@ -158,3 +159,16 @@ async def test_a_backup_holds_no_secret_in_clear_and_a_restored_home_has_them_al
     async with held(tmp_path / "new") as phone:
         assert await phone.door.secret("account/main/KEY") == SECRET
         assert not [card for card in phone.door.cards() if isinstance(card, PlanCard)]
+
+
+async def test_the_owner_reads_on_the_phone_from_when_on_nothing_is_known(tmp_path: Path) -> None:
+    """The chat of the first box, its backup, and the same chat with the second."""
+    async with chatting(tmp_path / "old") as chat:
+        code = recovery_code(chat.home)
+        await chat.sent("/settings zone Asia/Tokyo", "Kept: zone")
+        file = await asyncio.to_thread(backup.take, chat.home, clock=lambda: 1_795_970_000.0)
+    restored(file, code, tmp_path / "new")
+    async with chatting(tmp_path / "new") as chat:
+        notice = await chat.until("Restored from the backup of 30 Nov 01:33")
+        assert "look at what was pushed since" in notice.text
+        assert chat.phone.transcript().count("Restored from the backup") == 1

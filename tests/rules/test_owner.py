@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import Refused
 from engine.rules.effects import Say
-from engine.rules.events import EngineAway, SettingChanged
+from engine.rules.events import BackupOld, EngineAway, HomeRestored, SettingChanged
 from engine.rules.owner import Owner, begin, decide
 
 
@@ -59,6 +59,25 @@ def test_a_setting_that_does_not_exist_is_refused() -> None:
 def test_an_absence_is_said_silently_with_what_it_cut_off(cut_off: int, said: str) -> None:
     away = EngineAway(since="02:10", until="06:40", cut_off=cut_off)
     assert decide(Owner(), away) == (Owner(), (Say(goal="", kind="news", text=said),))
+
+
+@pytest.mark.parametrize(
+    ("goals", "said"), [(0, ""), (1, " 1 goal goes on"), (2, " 2 goals go on")]
+)
+def test_a_restored_home_says_from_when_it_is_and_what_goes_on(goals: int, said: str) -> None:
+    after, (line,) = decide(Owner(), HomeRestored(taken="29 Nov 03:30", goals=goals))
+    assert isinstance(line, Say)
+    assert (after, line.kind, line.goal) == (Owner(), "warning", "")
+    assert line.text.startswith("Restored from the backup of 29 Nov 03:30. What happened after")
+    assert said in line.text
+    assert bool(said) == ("from there" in line.text)
+    assert line.text.endswith("must not run any more where the backup was taken.")
+
+
+def test_an_old_backup_is_said_with_why_there_is_no_newer_one() -> None:
+    _, (line,) = decide(Owner(), BackupOld(since="27 Nov 03:30", why="the disk is full."))
+    assert isinstance(line, Say)
+    assert line.text.startswith("No backup since 27 Nov 03:30: the disk is full. It is tried again")
 
 
 def test_new_goals_begin_as_the_owner_likes() -> None:
