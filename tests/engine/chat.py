@@ -29,10 +29,11 @@ PUSHED = "✓ push"
 class Chat:
     """The owner's chat, and what is behind it."""
 
-    def __init__(self, home: Home, engine: Engine, phone: Phone) -> None:
+    def __init__(self, home: Home, engine: Engine, emulator: Emulator) -> None:
         self.home = home
         self.engine = engine
-        self.phone = phone
+        self.emulator = emulator
+        self.phone: Phone = emulator.phone
 
     async def until(self, *words: str, label: str = "") -> Message:
         """Wait for a message of the bot's that holds all these words, and this button."""
@@ -88,7 +89,7 @@ async def chatting(folder: Path, *, scenario: str = "") -> AsyncIterator[Chat]:
         async with engine.running():
             bot = asyncio.create_task(main(home, stop))
             try:
-                yield Chat(home, engine, emulator.phone)
+                yield Chat(home, engine, emulator)
             finally:
                 await engine.door.stop("", cause="end")
                 await engine.loop.settle()
