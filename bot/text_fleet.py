@@ -147,6 +147,8 @@ def _rest(view: AccountView, zone: tzinfo | None) -> str:
         return "⚠ signed out: New token… signs it in again"
     if view.until:
         return f"rests until {clock(view.until, zone)}: its plan's usage limit"
+    if view.untried:
+        return "new goals take it · not tried yet" if view.first else "not tried yet"
     return "new goals take it" if view.first else "ready"
 
 

@@ -426,6 +426,7 @@ class AccountView(Struct, frozen=True, kw_only=True):
     until: float = 0.0  # rests until then
     why: str = ""  # why it rests
     signed_out: bool = False
+    untried: bool = False  # no agent was let in by it yet
     usage: tuple[UsageView, ...] = ()  # of its windows, the fullest first
     reserve: int = 0  # per cent of each that the owner keeps
 

@@ -6,8 +6,8 @@ Pure. Neighbours: engine/rules/review.py (what its buttons do), ship_card.py (wh
 from __future__ import annotations
 
 from engine.board.looking import World, cost_of
-from engine.rules import plan as plan_rule
 from engine.rules.goal_state import Goal, ReviewStage
+from engine.rules.review import landed
 from engine.views import ReviewCard
 
 REVIEW_WORDS = {
@@ -47,11 +47,7 @@ def review_card(world: World, goal: Goal) -> ReviewCard:
         cost_usd=cost_of(world, goal) if is_open else 0.0,
         # The one that was sent back is not the corrected one yet.
         corrected=goal.corrected - (review.stage is ReviewStage.CORRECTED),
-        pieces=tuple(
-            piece.title
-            for piece in (*goal.earlier, *goal.pieces)
-            if piece.stage is plan_rule.Stage.LANDED
-        ),
+        pieces=review.pieces or landed(goal),
         buttons=buttons if is_open else ("diff",),
         asks=is_open,
         decided=decided,

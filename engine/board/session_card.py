@@ -80,6 +80,9 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         sessions = (goal.session, *(piece.session for piece in goal.at_work))
         past = any(is_past_limit(state_of(world, f"session/{s}", Session)) for s in sessions)
         resting = ["resume", "stop"] if past else ["stop"]
+        waits = lead_waits(world, goal, lead)
+        if any(wait.what == YOUR_LINE for wait in waits):
+            resting.append("drop")
         buttons += ["resume", "drop"] if goal.held else resting
         buttons.append("settings")
     decided = ""

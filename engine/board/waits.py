@@ -109,7 +109,17 @@ def lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ..
         return (Wait("Start", "its lead left the plan for you"),)
     if open_asks(world, goal) or decision_waits(world, goal):
         return ()
-    return (Wait(YOUR_LINE, "its lead ended its turn and nothing is under way"),)
+    return (Wait(YOUR_LINE, _what_next(goal)),)
+
+
+def _what_next(goal: Goal) -> str:
+    """Why nothing goes on by itself, and what the owner can do about it."""
+    if goal.plan_stage is PlanStage.DISCARDED:
+        return "the plan was discarded. Write what you want instead, or Drop"
+    landed = any(piece.stage is plan_rule.Stage.LANDED for piece in goal.pieces)
+    if landed and all(piece.stage in plan_rule.OVER for piece in goal.pieces):
+        return "all has landed, and its lead put nothing to you. Write “put it for review”, or Drop"
+    return "its lead ended its turn and nothing is under way. Write what is next, or Drop"
 
 
 def commands_wait(goal: Goal) -> str:

@@ -111,6 +111,7 @@ class Accounts(Inside):
                 until=rest.until if rest else 0.0,
                 why=rest.reason if rest else "",
                 signed_out=bool(rest and rest.signed_out),
+                untried=account.name in dict(fleet.untried),
                 usage=self._usage(account.name),
                 reserve=fleet.reserve,
             )

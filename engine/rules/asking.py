@@ -26,7 +26,7 @@ from engine.rules.events import (
     SessionEvent,
 )
 from engine.rules.session_state import Line, OpenAsk, Session, Step, next_turn, with_files
-from engine.rules.words import AskKind, Decision
+from engine.rules.words import AskKind, Decision, TurnError
 
 HOLD_S = 30 * 60.0  # how long a run is kept alive for an open ask
 
@@ -164,6 +164,11 @@ def withdraw(now: Session, which: Callable[[OpenAsk], bool], why: str) -> Step:
     gone = [ask for ask in now.asks if which(ask)]
     kept = tuple(ask for ask in now.asks if ask not in gone)
     return replace(now, asks=kept), tuple(_take_back(now, ask, why) for ask in gone)
+
+
+def why_gone(now: Session, otherwise: str) -> str:
+    """Why what was asked is not needed any more: the owner's own doing first."""
+    return "you interrupted it" if now.ending is TurnError.INTERRUPTED else otherwise
 
 
 def _take_back(now: Session, ask: OpenAsk, why: str) -> Tell:

@@ -956,6 +956,7 @@ class SlotFreed(Event, frozen=True):
     """Fact."""
 
     run: str
+    let_in: bool = False  # its account's provider took the turn
 
 
 class AccountAdded(Event, frozen=True):

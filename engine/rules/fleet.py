@@ -115,6 +115,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     offers: tuple[Offer, ...] = ()
     windows: Windows = ()  # of accounts, as agents told of them
     reserve: int = 0  # per cent of each that the owner keeps
+    untried: tuple[tuple[str, float], ...] = ()  # accounts no turn was taken up with, since when
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
@@ -162,6 +163,7 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case SlotFreed(run=run):
             left = replace(
                 now,
+                untried=_still_untried(now, event),
                 running=tuple(slot for slot in now.running if slot.run != run),
                 wanting=tuple(slot for slot in now.wanting if slot.run != run),
             )
@@ -207,6 +209,8 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case AccountAdded(account=account):
             kept = tuple(known for known in now.accounts if known.name != account.name)
             left = _forgotten(now, account.name)  # another login may be another subscription
+            since = () if account.agent == REHEARSAL else ((account.name, event.at),)
+            left = replace(left, untried=(*left.untried, *since))
             return _grant(replace(left, accounts=(*kept, account)), event.at)
         case AccountRemoved(name=name) if now.account(name) is None:
             raise Refused(
@@ -260,6 +264,19 @@ def _forgotten(now: Fleet, account: str) -> Fleet:
         now,
         rests=without(now.rests, account),
         windows=reserve.without(now.windows, account),
+        untried=tuple(one for one in now.untried if one[0] != account),
+    )
+
+
+def _still_untried(now: Fleet, event: SlotFreed) -> tuple[tuple[str, float], ...]:
+    """The accounts still untried after a turn: its account's login is good, if it is that one still."""
+    slot = next((slot for slot in now.running if slot.run == event.run), None)
+    if slot is None or not event.let_in:
+        return now.untried
+    return tuple(
+        (name, since)
+        for name, since in now.untried
+        if name != slot.account or slot.placed_at < since
     )
 
 

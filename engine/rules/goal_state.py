@@ -65,6 +65,7 @@ class Review(Struct, frozen=True, kw_only=True):
     stats: Stats = Stats()
     verdict: CheckVerdict = CheckVerdict(passed=False, ran=False)
     risks: tuple[str, ...] = ()
+    pieces: tuple[str, ...] = ()  # titles of those landed when it was put
     put_at: float = 0.0
     decided_at: float = 0.0
 

@@ -99,6 +99,7 @@ def _put(now: Goal, event: ReviewPut) -> Step:
         stage=ReviewStage.JUDGING,
         summary=event.summary,
         head=now.head,
+        pieces=landed(now),
         put_at=event.at,
     )
     judge = Judge(
@@ -114,6 +115,12 @@ def _put(now: Goal, event: ReviewPut) -> Step:
     # What the lead plans from here on is no answer to a correction any more.
     reviewing = replace(now, review=review, stage=Stage.REVIEW, correcting=False)
     return reviewing, (*reply(event.call, answer), judge)
+
+
+def landed(now: Goal) -> tuple[str, ...]:
+    """The titles of all that landed so far."""
+    pieces = (*now.earlier, *now.pieces)
+    return tuple(piece.title for piece in pieces if piece.stage is plan.Stage.LANDED)
 
 
 def _judged(now: Goal, event: ReviewJudged) -> Step:

@@ -16,7 +16,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.rules import attached, news, own_tasks
-from engine.rules.asking import held_by_run, may_ask, park, put, settled, turned_away, withdraw
+from engine.rules.asking import (
+    held_by_run,
+    may_ask,
+    park,
+    put,
+    settled,
+    turned_away,
+    why_gone,
+    withdraw,
+)
 from engine.rules.effects import (
     AnyEffect,
     CloseRun,
@@ -94,6 +103,7 @@ from engine.rules.turn_ends import (
 from engine.rules.words import Attachment, Role, TurnError
 
 CLOSE_AGAIN_S = 60.0  # after the order to end a run was given up
+BY_OWNER = "stopped by you"
 MAX_WAKES = 5  # of one session's own asking, at a time
 
 
@@ -198,7 +208,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return withdraw(
                 now,
                 lambda ask: held_by_run(ask) and ask.request == request,
-                "the agent took it back",
+                why_gone(now, "you stopped it" if now.stopping else "the agent took it back"),
             )
         case LineTaken(key=key) if now.live and now.over is None:
             return heard(now, key), ()
@@ -344,7 +354,8 @@ def _stop(now: Session, event: SessionStopped) -> Step:
         return now, ()
     final = now.final or event.final
     # What nobody holds a run for may be answered while the session rests.
-    after, told = withdraw(now, lambda ask: final or held_by_run(ask), "the session was stopped")
+    why = "you stopped it" if event.why == BY_OWNER else "the session was stopped"
+    after, told = withdraw(now, lambda ask: final or held_by_run(ask), why)
     stopped = replace(after, why=event.why or "stopped", stopping=True, resuming=False, final=final)
     if now.live:
         return stopped, (*told, CloseRun(run=now.run, machine=now.machine))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.rules import attached, news
-from engine.rules.asking import held_by_run, withdraw
+from engine.rules.asking import held_by_run, why_gone, withdraw
 from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell, Watch
 from engine.rules.events import (
     AccountRested,
@@ -30,6 +30,7 @@ LIMIT_MARGIN_S = 60.0
 UNKNOWN_LIMIT_S = 15 * 60.0
 LIMIT = "its plan's usage limit"
 LIMIT_IS_OVER = f"{LIMIT} is over"
+TURN_ENDED = "the agent's turn ended"
 MAX_CUT_OFFS = 3  # in a row
 
 
@@ -38,7 +39,7 @@ def ended(now: Session, event: TurnEnded, *, shown: bool = False) -> Step:
 
     shown   the owner has its last words already
     """
-    after, told = withdraw(unheard(now), held_by_run, "the agent's turn ended")
+    after, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
     ended = replace(
         after,
         stage=Stage.CLOSING,
@@ -77,8 +78,9 @@ def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
 
 def exited(now: Session, event: RunExited) -> Step:
     """No process lives any more: free the place, then go on."""
-    withdrawn, told = withdraw(unheard(now), held_by_run, "the agent's turn ended")
-    freed = Tell(stream="fleet", event=SlotFreed(run=now.run))
+    withdrawn, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
+    let_in = now.over is not None and now.over.kind in (TurnError.NONE, TurnError.LIMIT)
+    freed = Tell(stream="fleet", event=SlotFreed(run=now.run, let_in=let_in))
     after, effects = _after_exit(replace(withdrawn, started_at=0.0), event)
     return after, (*told, freed, *effects)
 

@@ -33,6 +33,16 @@ def test_accounts_are_listed_with_their_fullest_window_and_shown_with_all() -> N
     assert "You keep 20 % of each: /settings, Reserve" in shown
 
 
+def test_an_untried_account_is_not_called_ready() -> None:
+    views = [
+        AccountView(name="a", agent="claude", first=True, untried=True),
+        AccountView(name="b", agent="claude", untried=True),
+    ]
+    listed = text_fleet.accounts(views, UTC).rich.text
+    assert "new goals take it · not tried yet" in listed
+    assert "ready" not in listed
+
+
 def test_health_says_what_is_used_and_what_is_kept() -> None:
     found = {"usage": {"main": [UsageView("five_hour", 84, "14:00")], "spare": []}, "reserve": 20}
     (words,) = text.health(found)

@@ -15,10 +15,14 @@ from engine.rules.events import (
     ProjectRemoved,
     RequestWithdrawn,
     RuleRevoked,
+    SessionStopped,
+    TurnInterrupted,
 )
 from engine.rules.words import AskKind, Decision, Question
 from engine.views import PermissionCard, WorkerCard
 from tests.rules.world import World, draft, started
+
+STOPPED = SessionStopped(why="stopped by you")
 
 
 def asking() -> World:
@@ -154,6 +158,15 @@ def test_always_is_refused_where_it_was_not_offered() -> None:
     with pytest.raises(Refused, match="Always is not offered"):
         always(world)
     assert permission(world).asks
+
+
+def test_what_the_owner_interrupted_or_stopped_is_not_said_to_be_the_agents_doing() -> None:
+    for by, why in ((TurnInterrupted(), "you interrupted it"), (STOPPED, "you stopped it")):
+        world = at_work()
+        world.post(ME, wanting(world))
+        world.post(ME, by)
+        world.post(ME, RequestWithdrawn(run=world.states[ME].run, request="req-1"))
+        assert permission(world).decided == f"No longer needed: {why}"
 
 
 def test_a_withdrawal_never_overtakes_its_request() -> None:

@@ -16,6 +16,7 @@ from engine.rules.events import (
     GoalStopped,
     HeldAll,
     Merged,
+    PlanDiscarded,
     PlanStarted,
     ReviewPut,
     RunExited,
@@ -78,6 +79,18 @@ def test_a_lead_that_ended_its_turn_with_nothing_under_way_waits_for_a_line() ->
     assert isinstance(card, SessionCard)
     assert card.stage == "waits for you"
     assert card.waits
+
+
+def test_a_discarded_plan_says_what_to_do_and_that_drop_needs_no_stop() -> None:
+    world = proposed(opened(), draft("One"))
+    world.turn()
+    world.post(GOAL, PlanDiscarded(plan="pl-1"))
+    world.turn()
+    card = world.card("g-1")
+    assert isinstance(card, SessionCard)
+    assert card.stage == "waits for you"
+    assert card.waits[0].why == "the plan was discarded. Write what you want instead, or Drop"
+    assert card.buttons[:2] == ("stop", "drop")
 
 
 def test_a_plan_a_lead_may_start_itself_still_shows_what_it_waits_for() -> None:

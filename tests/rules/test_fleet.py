@@ -57,6 +57,19 @@ def queued(effects: list[AnyEffect]) -> dict[str, str]:
     return {event.run: event.why for event in tells if isinstance(event, Queued)}
 
 
+def test_a_new_login_is_untried_until_a_turn_was_taken_up_with_that_one() -> None:
+    claude = AccountAdded(account=Account("main", "claude"), at=10)
+    fleet, _ = after(HERE, claude, AccountAdded(account=Account("play", "rehearsal")))
+    assert fleet.untried == (("main", 10),)
+    want = SlotWanted(run="r-1", teller="session/s-1", account="main", agent="claude", at=20)
+    fleet, _ = after(want, now=fleet)
+    assert after(SlotFreed(run="r-1"), now=fleet)[0].untried == fleet.untried
+    over = SlotFreed(run="r-1", let_in=True)
+    assert after(over, now=fleet)[0].untried == ()
+    again = replace(claude, at=30)  # another token meanwhile: the turn says nothing of it
+    assert after(again, over, now=fleet)[0].untried == (("main", 30),)
+
+
 def test_a_run_goes_to_the_only_machine_and_is_told_so() -> None:
     fleet, effects = after(HERE, wanted("r-1"))
     assert placed(effects) == {"r-1": ("here", "here: only machine ticked")}

@@ -26,9 +26,11 @@ from engine.rules.events import (
     Landed,
     Merged,
     PieceCollected,
+    PieceLanded,
     PieceRetried,
     PieceStopped,
     PlanDiscarded,
+    PlanProposed,
     PlanStarted,
     Prompted,
     PushDone,
@@ -48,6 +50,7 @@ from engine.rules.events import (
 from engine.rules.goal_state import ReviewStage, Stage
 from engine.rules.plan import Stage as PieceStage
 from engine.rules.words import CheckVerdict, Collected, Decision, Stats, TurnError
+from engine.views import ReviewCard, SessionCard
 from tests.rules.world import CHECK, World, collected, draft, opened, proposed, started
 
 PASSED = CheckVerdict(passed=True, summary="passed in 1 s")
@@ -293,6 +296,34 @@ def landed_world() -> World:
     land(world, "p-1", "c1")
     world.turn()
     return world
+
+
+def test_all_landed_with_nothing_put_for_review_says_what_to_write() -> None:
+    card = landed_world().card("g-1")
+    assert isinstance(card, SessionCard)
+    assert "Write “put it for review”" in card.waits[0].why
+    assert "drop" in card.buttons
+
+
+def test_a_review_names_what_had_landed_when_it_was_put() -> None:
+    world = reviewed(landed_world())
+    before = world.card("r-1")
+    assert isinstance(before, ReviewCard)
+    assert before.pieces == ("One",)
+    world.post("goal/g-1", ReviewCorrected(review="r-1", text="More"))
+    more = PlanProposed(
+        plan="pl-2",
+        summary="More",
+        pieces=(draft("Two"),),
+        call="s-1-t4#1",
+        piece_ids=("p-8",),
+        session_ids=("s-8",),
+    )
+    world.post("goal/g-1", more)
+    world.post("goal/g-1", PieceLanded(piece="p-8", commit="c2", head="c2"))
+    after = world.card("r-1")
+    assert isinstance(after, ReviewCard)
+    assert (after.pieces, after.revision) == (before.pieces, before.revision)
 
 
 def test_a_review_whose_check_is_red_goes_back_to_the_lead_not_to_the_owner() -> None:

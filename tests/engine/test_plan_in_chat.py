@@ -1,4 +1,4 @@
-"""A plan started before the project's check is allowed: the owner sees what it waits for, where they look."""
+"""A plan with the check not allowed yet, and one that is discarded: what the owner then sees, in the chat."""
 
 from __future__ import annotations
 
@@ -40,3 +40,20 @@ async def test_after_start_the_check_is_asked_for_where_the_owner_looks(tmp_path
         await chat.phone.until(lambda: chat.phone.message(asked.id) is None, LIMIT_S)
         await chat.tapped(again, "Allow", "Worker 1")
         await chat.until("Ready for your review", label="Ship")
+
+
+async def test_a_discarded_plan_says_what_to_do_and_the_goal_is_dropped_at_once(
+    tmp_path: Path,
+) -> None:
+    scenario = tmp_path / "scenario.json"
+    scenario.write_text(json.dumps({"parts": lead(plan(PIECE))}))
+    source = _laid(tmp_path)
+    async with chatting(tmp_path, scenario=str(scenario)) as chat:
+        await chat.engine.door.add_project("shop", str(source), cause="project")
+        await chat.engine.door.add_account("main", "rehearsal", cause="account")
+        asked = await chat.sent("/new shop Do it", "test -f README", label="Allow")
+        await chat.tapped(asked, "Allow", "passes on main")
+        shown = await chat.until("How it is done.", label="Start")
+        said = "Waits for a line from you: the plan was discarded. Write what you want instead"
+        waiting = await chat.tapped(shown, "Discard", said, label="Drop")
+        await chat.tapped(waiting, "Drop", "✓ Dropped by you")
