@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import telegram
-from telegram.error import InvalidToken, TelegramError
+from telegram.error import BadRequest, InvalidToken, TelegramError
 
 from bot import buttons, text, text_live
 from bot.buttons import Pressed
@@ -21,7 +21,7 @@ from bot.inbox import Arrived, Reply
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels, verdict
 from bot.text import Words
-from bot.unsaid import Item, Prompt, Say
+from bot.unsaid import Item, Prompt, Say, Weight
 from engine.api import Missing
 from engine.errors import Refused, Unavailable
 from engine.views import NEEDS_TEXT, Document, Peek
@@ -189,17 +189,27 @@ class Taps:
 
     def _answer(self, query: dict[str, Any], sentence: str, *, alert: bool = False) -> None:
         """Tell the phone, at once and beside everything else; that it fails matters nothing."""
-        task = asyncio.create_task(self._answering(str(query.get("id", "")), sentence, alert))
+        task = asyncio.create_task(self._answering(query, sentence, alert))
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 
-    async def _answering(self, query: str, sentence: str, alert: bool) -> None:
+    async def _answering(self, query: dict[str, Any], whole: str, alert: bool) -> None:
+        sentence = whole
         while units(sentence) > ANSWER_UNITS:
             sentence = f"{sentence[: ANSWER_UNITS // 2].rstrip('…')}…"
         try:
-            await self._bot.answer_callback_query(query, sentence or None, show_alert=alert)
+            await self._bot.answer_callback_query(
+                str(query.get("id", "")), sentence or None, show_alert=alert
+            )
         except InvalidToken:
             raise
+        except BadRequest:
+            # Too late for an answer: a refusal must be heard all the same, what was done its card tells.
+            log.info("tap too old to be answered")
+            chat = ((query.get("message") or {}).get("chat") or query.get("from") or {}).get("id")
+            if alert and chat:
+                late = Say(words=text.said(whole), speaker=LATE)
+                await self._outbox.say(int(chat), Weight.ANSWER, late)
         except TelegramError as error:
             log.info("tap not answered why=%s", type(error).__name__)
 

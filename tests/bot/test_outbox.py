@@ -613,3 +613,15 @@ async def test_an_edit_whose_answer_got_lost_is_made_again(desk: Desk) -> None:
     await desk.outbox.say(OWNER, Weight.ANSWER, edit(shown.id, "second"))
     await desk.all_said()
     assert desk.texts() == ["second"]
+
+
+async def test_what_must_be_decided_comes_first_once_a_wait_is_over(desk: Desk) -> None:
+    """BR-09: a wait Telegram named holds up all of the chat, and then the permission goes first."""
+    desk.emulator.faults.flood("sendMessage", retry_after=40)
+    await desk.outbox.say(OWNER, Weight.WORDS, *(line(f"news {n}") for n in range(5)))
+    await desk.due_said()
+    for number in range(5):
+        desk.outbox.show(wanted(f"p-{number}", f"step {number}"))
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.all_said()
+    assert desk.texts()[0] == "allow?"

@@ -332,3 +332,19 @@ async def test_late_taps_that_came_to_nothing_are_told_by_their_card(stage: Stag
     stage.phone.send("/help")
     await stage.phone.wait_for(lambda m: "/new" in m.text)
     assert len(stage.phone.messages()) == 3  # the card, the command and its answer
+
+
+async def test_a_tap_too_old_to_be_answered_is_refused_in_a_message(stage: Stage) -> None:
+    """Telegram takes no answer after a while: a refusal must not go unheard."""
+    stage.door.show(session())
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    old = "Bad Request: query is too old and response timeout expired or query ID is invalid"
+    stage.emulator.faults.error("answerCallbackQuery", 400, old, times=2)
+    stage.phone.tap(card.id, data="c:a-1:old:allow")
+    told = await stage.phone.wait_for(lambda m: "This has changed since" in m.text)
+    assert told.silent
+    stage.phone.tap(card.id, "Allow")
+    await stage.phone.wait_for(lambda m: m.id == card.id and "✓ allow by you" in m.text)
+    assert len(await stage.asked()) == 1
