@@ -261,8 +261,21 @@ class Turn:
             over = TurnEnded(run=run, error=error, kind=kind)
             await self._runs.post(self._followed.stream, over, f"{cause}.0")
         why = str(how.get("words") or how.get("why") or "")
-        exited = RunExited(run=run, code=code if isinstance(code, int) else -1, why=why)
+        exited = RunExited(
+            run=run,
+            code=code if isinstance(code, int) else -1,
+            why=why,
+            signal=_foreign_signal(how),
+            beside=self._runs.agents_on(self._followed.machine),
+        )
         await self._runs.post(self._followed.stream, exited, f"{cause}.1", position=position)
+
+
+def _foreign_signal(how: Mapping[str, Any]) -> int:
+    """The signal that killed a run, if it was sent by nobody of ours."""
+    number = how.get("signal")
+    ours = how.get("why") not in ("", None, "killed")
+    return number if isinstance(number, int) and not ours else 0
 
 
 class Output:

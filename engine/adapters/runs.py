@@ -215,6 +215,12 @@ class Runs:
         known = fleet.machine(name) if isinstance(fleet, Fleet) else None
         return known is not None and known.fenced
 
+    def agents_on(self, name: str) -> int:
+        """How many agents have a place on a machine."""
+        fleet = self._state("fleet")
+        running = fleet.running if isinstance(fleet, Fleet) else ()
+        return sum(slot.machine == name for slot in running)
+
     async def _is_started(self, machine: str, run: str) -> bool:
         """Say whether an order to start a run comes again: its tree is in use, or is others' by now."""
         found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.board.doing import goal_doing, owner_lines, session_doing, steered
 from engine.board.looking import Doing, World, cost_of, fence_of, lead_of, open_asks, state_of
-from engine.board.waits import YOUR_LINE, decision_waits, is_past_limit, lead_waits
+from engine.board.waits import YOUR_LINE, decision_waits, lead_waits, may_be_resumed
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import session_state, steering
@@ -78,7 +78,7 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
             buttons += ["now"] if steering.may_say_now(lead) else []
             buttons += ["interrupt", "peek"]
         sessions = (goal.session, *(piece.session for piece in goal.at_work))
-        past = any(is_past_limit(state_of(world, f"session/{s}", Session)) for s in sessions)
+        past = any(may_be_resumed(state_of(world, f"session/{s}", Session)) for s in sessions)
         resting = ["resume", "stop"] if past else ["stop"]
         waits = lead_waits(world, goal, lead)
         if any(wait.what == YOUR_LINE for wait in waits):

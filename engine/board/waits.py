@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.board.doing import goal_doing, holds_for_you
 from engine.board.looking import World, open_asks, state_of
-from engine.rules import after_limit, session_state, turn_ends
+from engine.rules import after_limit, killed, session_state, turn_ends
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import ship as ship_rule
@@ -50,6 +50,8 @@ def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
         case session_state.Stage.WANTING:
             where = session.where or "asking for one"
             return (Wait("a place to run", where, session.waits_until),)
+        case session_state.Stage.PARKED if killed.rests(session):
+            return (Wait("a pause, and for free memory", session.why, session.parked_until),)
         case session_state.Stage.PARKED:
             account = f"account {session.account.name}"
             return (_after_limit(session.why, account, session.parked_until),)
@@ -77,11 +79,14 @@ def _after_limit(why: str, account: str, until: float) -> Wait:
     return Wait(turn_ends.LIMIT, account, until)
 
 
-def is_past_limit(session: Session | None) -> bool:
-    """Whether a session's limit is over and it still rests: then Resume is of use."""
+def may_be_resumed(session: Session | None) -> bool:
+    """Whether a session rests past its limit, or after it was killed: then Resume is of use."""
     if session is None or session.stage is not session_state.Stage.PARKED:
         return False
-    return session.why in (after_limit.TILL_MORNING, after_limit.WAITS_FOR_YOU)
+    return killed.rests(session) or session.why in (
+        after_limit.TILL_MORNING,
+        after_limit.WAITS_FOR_YOU,
+    )
 
 
 def lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ...]:

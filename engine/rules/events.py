@@ -754,6 +754,8 @@ class RunExited(Event, frozen=True):
     run: str
     code: int = 0
     why: str = ""
+    signal: int = 0  # that killed it, and was none of ours
+    beside: int = 0  # agents there then, itself among them
 
 
 class RunQuiet(Event, frozen=True):
@@ -930,6 +932,7 @@ class SlotWanted(Event, frozen=True):
     agent: str = ""  # "" = any machine can run it
     machines: tuple[str, ...] = ()  # ticked; () = any
     fresh: bool = False  # a worker that never ran
+    careful: bool = False  # its last turn was killed, perhaps for want of memory
 
 
 class SlotTicked(Event, frozen=True):

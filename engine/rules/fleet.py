@@ -101,6 +101,7 @@ class Slot(Struct, frozen=True):
     timed: bool = False  # somebody waits for its start to be over, or too long
     machines: tuple[str, ...] = ()  # ticked; () = any
     fresh: bool = False  # a worker that never ran
+    careful: bool = False  # starts only where memory is known to be free
 
 
 class Fleet(Struct, frozen=True, tag=True, kw_only=True):
@@ -158,6 +159,7 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
                 agent=event.agent,
                 machines=event.machines,
                 fresh=event.fresh,
+                careful=event.careful,
             )
             return _grant(replace(now, wanting=(*now.wanting, slot)), event.at)
         case SlotFreed(run=run):
@@ -249,9 +251,14 @@ def looked_at(now: Fleet) -> tuple[str, ...]:
         and machine.cores
         and (
             any(slot.starting and slot.machine == machine.name for slot in now.running)
-            or any(slot.told.startswith(f"{machine.name}: {starts.MEMORY}") for slot in now.wanting)
+            or any(_waits_for_memory(slot, machine) for slot in now.wanting)
         )
     )
+
+
+def _waits_for_memory(slot: Slot, machine: Machine) -> bool:
+    reasons = (f"{machine.name}: {starts.MEMORY}", f"{machine.name}: {starts.LOOKED_AT}")
+    return slot.told.startswith(reasons)
 
 
 def _has(now: Fleet, run: str) -> bool:
@@ -479,7 +486,10 @@ def _place(
     ]
     if not able:
         return "", _unable(ticked)
-    waits = {machine.name: _waits_there(machine, running, line, at) for machine in able}
+    waits = {
+        machine.name: _waits_there(machine, running, line, at, careful=slot.careful)
+        for machine in able
+    }
     best = min(able, key=lambda machine: (bool(waits[machine.name]), counts[machine.name]))
     if waits[best.name]:
         line[best.name] = line.get(best.name, 0) + 1
@@ -502,11 +512,19 @@ def _unable(ticked: list[Machine]) -> str:
     return f"{first.name}: {full if first.up else first.why}"
 
 
-def _waits_there(machine: Machine, running: list[Slot], line: dict[str, int], at: float) -> str:
+def _waits_there(
+    machine: Machine, running: list[Slot], line: dict[str, int], at: float, *, careful: bool
+) -> str:
     """Why a run with a place on a machine cannot start there yet, or nothing."""
     there = [slot for slot in running if slot.machine == machine.name]
     starting = sum(slot.starting for slot in there)
-    if starts.is_short(machine.free_mb, at - machine.told_at, starting, len(there)):
+    age_s = at - machine.told_at
+    if careful and machine.cores and machine.free_mb != starts.UNKNOWN:
+        if age_s > starts.FRESH_S:
+            return starts.LOOKED_AT
+        if starts.is_short(machine.free_mb, age_s, starting, max(1, len(there))):
+            return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
+    if starts.is_short(machine.free_mb, age_s, starting, len(there)):
         return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
     if not starts.may_start(machine.cores, starting):
         return starts.in_line(line.get(machine.name, 0) + 1)

@@ -2,7 +2,7 @@
 
     IDLE -> WANTING -> STARTING -> RUNNING -> CLOSING -> IDLE (next lines) | GIVEN (a worker: its
       ^       place       start       turn       exit                        work is being looked at)
-      +------------- HELD (stopped), PARKED (a limit), FAILED (retry) -------------+
+      +------------- HELD (stopped), PARKED (a limit, killed), FAILED (retry) -----+
 
 A run serves one turn; the next starts only once no process of the last one lives, so a session has
 one writer, ever. Lines that arrive meanwhile wait and are taken together. A run that ends without
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, news, own_tasks
+from engine.rules import attached, killed, news, own_tasks
 from engine.rules.asking import (
     held_by_run,
     may_ask,
@@ -228,6 +228,8 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return exited(own_tasks.exited(now, event), event)
         case RunQuiet(silent_s=silent_s) if now.stage is Stage.RUNNING:
             return quiet(now, silent_s, event.at)
+        case HoldOver(what="killed") if killed.rests(now):
+            return killed.goes_on(now)
         case HoldOver(what="interrupt") if now.stage is Stage.RUNNING:
             return now, (CloseRun(run=now.run, machine=now.machine, grace_s=0.0),)
         case _:
@@ -415,6 +417,7 @@ def _go_on(now: Session, *, again: bool) -> Step:
         return replace(now, resuming=True), ()
     if now.stage not in RESTING:
         return now, ()
+    now = replace(now, kills=0)
     if again or now.given:
         return resume(now)
     if now.stage is Stage.HELD and now.queue:

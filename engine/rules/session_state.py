@@ -113,6 +113,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     tasks_at: float = 0.0  # when that was told
     kept_end: TurnEnded | None = None  # of a turn whose run is kept for them
     cut_offs: int = 0
+    kills: int = 0  # in a row, by others than us
     given: bool = False  # a worker's work is being looked at: no turn until it is back
     parked_until: float = 0.0
     stopping: bool = False
@@ -168,6 +169,7 @@ def next_turn(now: Session) -> Step:
         agent=now.account.agent,
         machines=now.ticked,
         fresh=now.role is Role.WORKER and not now.machine,
+        careful=now.kills > 0,
     )
     return wanting, (Tell(stream="fleet", event=wanted),)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, news
+from engine.rules import attached, killed, news
 from engine.rules.asking import held_by_run, why_gone, withdraw
 from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell, Watch
 from engine.rules.events import (
@@ -91,6 +91,11 @@ def _after_exit(now: Session, event: RunExited) -> Step:
         return _stopped(now)
     if over is None and now.ending is TurnError.INTERRUPTED:
         return _interrupted(now)
+    if over is None and killed.was_killed(event) and now.kills < killed.MAX_KILLS:
+        return killed.parked(now, event)
+    if over is None and killed.was_killed(event):
+        why = f"it was {killed.words(event)}; that was the second time in a row"
+        return _failed(now, why, TurnError.CUT_OFF)
     if over is None:
         return _cut_off(now, event)
     match over.kind:
@@ -109,7 +114,8 @@ def _after_exit(now: Session, event: RunExited) -> Step:
 
 
 def _done(now: Session) -> Step:
-    idle = replace(now, stage=Stage.IDLE, taken=(), cut_offs=0, parked_until=0.0, resumable=True)
+    idle = replace(now, stage=Stage.IDLE, taken=(), cut_offs=0, kills=0, parked_until=0.0)
+    idle = replace(idle, resumable=True)
     if idle.queue:
         return next_turn(idle)
     if now.role is Role.WORKER and now.asks:
@@ -256,6 +262,7 @@ def _failed(now: Session, why: str, kind: TurnError) -> Step:
         taken=(),
         ending=TurnError.NONE,
         cut_offs=0,
+        kills=0,
     )
     return failed, (_tell_over(now, why, kind),)
 

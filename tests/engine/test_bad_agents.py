@@ -17,7 +17,7 @@ import pytest
 import pytest_asyncio
 
 from engine.adapters.machines import Local
-from engine.rules import session_state, steering, turn_ends
+from engine.rules import killed, session_state, steering, turn_ends
 from engine.views import (
     Card,
     FailureCard,
@@ -233,14 +233,21 @@ async def test_an_agent_that_falls_silent_is_ended_and_told_so_in_its_next_turn(
         assert phone.session(lead_id).agent_session == first, "the conversation goes on"
 
 
-async def test_an_agent_that_is_killed_each_time_is_given_up_with_its_goal_kept(
+async def test_an_agent_that_is_killed_goes_on_once_after_a_pause_and_is_a_card_the_second_time(
     phone: Phone,
 ) -> None:
     """BR-66."""
     await phone.agent({"role": "lead", "steps": [{"crash": True}]})
     goal = await phone.goal(await phone.project(), GOAL)
+    said = await phone.noted(goal, "killed by signal 9, perhaps for want of memory")
+    assert "2 agents ran there" in said, "the good worker is the other"
+    shown = await phone.card(goal, SessionCard, lambda card: "resume" in card.buttons)
+    assert "a pause, and for free memory" in words(shown)
+    assert phone.session(phone.state(goal).session).turn == 1
+    phone.later(killed.PAUSE_S + 1)
     card = await phone.card(goal, FailureCard)
-    assert "its process ended 4 times without finishing a turn" in words(card)
+    assert "that was the second time in a row" in words(card)
+    assert phone.session(phone.state(goal).session).turn == 2
     assert labels(card) == ["Retry", "Stop"]
     account = phone.state(goal).account.name
     await phone.agent({"role": "lead", "steps": [{"say": "Well again."}]}, name=account)
