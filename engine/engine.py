@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -79,6 +80,7 @@ class Engine:
     scenario   what rehearsal agents play, for accounts that name none
     clock      the time of day: what is stored, and what is due
     uptime     seconds that only grow: how long a run has been silent
+    luck       a draw from [0, 1): how long to wait before a next try
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Engine:
         clock: Callable[[], float] = time.time,
         uptime: Callable[[], float] = time.monotonic,
         check_limit_s: float = CHECK_LIMIT_S,
+        luck: Callable[[], float] = random.random,
     ) -> None:
         self.home = home.make()
         self._given = dict(machines or {})
@@ -97,6 +100,7 @@ class Engine:
         self._clock = clock
         self._uptime = uptime
         self._check_limit_s = check_limit_s
+        self._luck = luck
         self._born = uuid.uuid4().hex[:8]  # tells this engine's own news from an earlier one's
         self._greeted = 0
         self._reached: dict[str, Machine] = {}
@@ -120,11 +124,11 @@ class Engine:
             gone = f"{self.home.engine_db} is gone, and an engine has lived here."
             raise Unusable(gone, lost=True)
         async with contextlib.AsyncExitStack() as stack:
-            file = await stack.enter_async_context(Database(self.home.engine_db, "ledger"))
+            file = await stack.enter_async_context(self._file())
             ledger = await stack.enter_async_context(Ledger(file))
             vault, opener = await self._vault(stack)
             machines = self._reached = self._given.copy() or {HERE: Local(self.home.root)}
-            hub = Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
+            hub = self._hub()
             self.runs = Runs(
                 self.home.root,
                 machines,
@@ -146,7 +150,7 @@ class Engine:
                 self._clock,
                 owed_then=self._restored.effects if self._restored else 0,
             )
-            self.loop = Loop(ledger, RULES, performer, clock=self._clock)
+            self.loop = Loop(ledger, RULES, performer, clock=self._clock, luck=self._luck)
             self.door = Door(
                 self.home,
                 self.loop,
@@ -189,6 +193,12 @@ class Engine:
                 yield
             finally:
                 await asyncio.gather(*(machine.close() for machine in machines.values()))
+
+    def _file(self) -> Database:
+        return Database(self.home.engine_db, "ledger")
+
+    def _hub(self) -> Hub:
+        return Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
 
     async def _vault(self, stack: contextlib.AsyncExitStack) -> tuple[Vault | None, Opener | None]:
         if not self.home.vault_key.exists():

@@ -622,6 +622,8 @@ class Loop:
         now = self._clock()
         if isinstance(away, Unreachable):
             debt.aways += 1
+            debt.deaths = 0
+            await self._ledger.answered(debt.id)
             tries = min(debt.aways, retry.MAX_TRIES)
             debt.due_at = now + (retry.wait_s(tries, self._luck(), REACH_AGAIN_S) or 0.0)
             self._admit(debt, again=True)

@@ -246,6 +246,10 @@ class Ledger:
         """Count a try before it is made."""
         await self._change("UPDATE effects SET deaths = deaths + 1 WHERE id = ?", effect)
 
+    async def answered(self, effect: int) -> None:
+        """Count no more deaths of a try that was answered, if only that it cannot be made now."""
+        await self._change("UPDATE effects SET deaths = 0 WHERE id = ?", effect)
+
     async def spare(self, effects: Sequence[int]) -> None:
         """Take back the count of tries that we ended ourselves."""
         sql = "UPDATE effects SET deaths = max(deaths - 1, 0) WHERE id = ?"

@@ -56,7 +56,7 @@ def _worker_waits(
         return ()
     under_way = piece.stage in UNDER_WAY or (session is not None and session.live)
     if under_way and (waits := _machine_waits(world, session)):
-        return waits
+        return (*waits, *session_waits(world, session)) if goal.held else waits
     stage = session.stage if session else session_state.Stage.NEW
     if piece.stage is plan_rule.Stage.WORKING and stage is session_state.Stage.FAILED:
         return (Wait("its next attempt", piece.why, piece.again_at),)

@@ -470,6 +470,23 @@ async def test_what_is_owed_to_a_machine_out_of_reach_waits_for_it(world: World)
         assert e.loop.state("goal/g-1").heard == ("r-7",)
 
 
+async def test_no_try_at_a_machine_out_of_reach_counts_as_a_death(world: World) -> None:
+    """Else an engine that is started again after a bad night gives up all that is owed there."""
+    outside = Outside()
+    outside.away["r-7"] = Unreachable("build-box: the connection to it was lost")
+    rules = owing(InterruptRun(run="r-7"))
+    async with engine(world, perform=outside, rules=rules) as e:
+        await open_goal(e)
+        for _ in range(MAX_EFFECT_DEATHS * 2):
+            await e.pass_time(REACH_AGAIN_S)
+        (owed,) = await e.ledger.owed()
+        assert owed.deaths == 0
+    del outside.away["r-7"]
+    async with engine(world, perform=outside, rules=rules) as e:
+        await e.loop.settle()
+        assert e.loop.state("goal/g-1").heard == ("r-7",)
+
+
 @pytest.mark.parametrize(
     "away",
     [

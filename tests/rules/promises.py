@@ -39,6 +39,7 @@ from engine.rules.events import (
     RunRefused,
     SessionOpened,
     ShipChecked,
+    ShipFailed,
     ShipOpened,
     ShipPushed,
 )
@@ -181,6 +182,8 @@ def _workers_before_the_go(history: Sequence[Happened]) -> Iterator[str]:
             case PlanStarted(by="lead") if _said_yes(effects) and stream in auto:
                 started.add(proposed.get(stream, ""))
             case ReviewCorrected():
+                correcting.add(stream)
+            case ShipFailed(moved_to=moved_to) if moved_to:  # Ship was said: the lead mends it
                 correcting.add(stream)
             case ReviewPut() if _said_yes(effects):
                 correcting.discard(stream)

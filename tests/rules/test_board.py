@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine import board
+from engine.board.waits import STOPPED
 from engine.rules.effects import Judge, StartRun
 from engine.rules.events import (
     Answered,
@@ -15,6 +16,7 @@ from engine.rules.events import (
     GoalOpened,
     GoalStopped,
     HeldAll,
+    MachineLost,
     Merged,
     PlanDiscarded,
     PlanStarted,
@@ -249,6 +251,19 @@ def test_a_stopped_goal_says_what_takes_it_up_again() -> None:
     assert card.stage == "stopped"
     assert "resume" in card.buttons
     assert all("/resume" in row.text for row in seen(world).next)
+
+
+def test_a_worker_held_while_its_machine_is_away_says_both() -> None:
+    """Seed 44 of the first simulation: a piece in its landing check, stopped with all the rest."""
+    world = started(draft("Orders"))
+    world.turn()
+    world.turn("built")
+    collected(world, "p-1", "c1")
+    world.post("fleet", MachineLost(machine="here", why="the link broke"))
+    world.post(GOAL, GoalStopped())
+    card = world.card("p-1")
+    assert isinstance(card, WorkerCard)
+    assert [wait.what for wait in card.waits] == ["here", STOPPED]
 
 
 def test_a_run_that_waits_for_a_place_says_why() -> None:
