@@ -1,0 +1,206 @@
+"""What must hold of the whole engine, one function for each; those of the rules are in tests/rules/.
+
+    always     after every step, whatever just happened
+    quiet      whenever nothing is on its way between streams and nothing is being done
+    at_rest    once the outside was kind, the owner patient, and time had passed
+
+Left open until there are budgets: what is spent and promised never passes what the owner gave.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from engine import board
+from engine.codec import Codec
+from engine.engine import RULES
+from engine.rules import starts
+from engine.rules.ask import Ask
+from engine.rules.ask import Stage as AskStage
+from engine.rules.effects import AnyEffect, Tell, Watch
+from engine.rules.events import AnyEvent
+from engine.rules.fleet import Fleet
+from engine.rules.goal_state import Goal, Stage
+from engine.rules.session_state import Session
+from engine.views import AnyCard
+from tests.rules.promises import broken_promises, unfinished, unreasoned_waits
+from tests.rules.world import Happened
+from tests.simulation.machine import SimMachine
+from tests.simulation.repositories import Git
+
+World = Mapping[str, Any]
+
+
+class History:
+    """What was decided, read on from the ledger's own file."""
+
+    def __init__(self, file: sqlite3.Connection) -> None:
+        self.happened: list[Happened] = []
+        self.causes: list[str] = []
+        self._file = file
+        self._read = 0
+        self._events: Codec[AnyEvent] = Codec(AnyEvent)
+        self._effects: Codec[AnyEffect] = Codec(AnyEffect)
+
+    def read_on(self) -> Sequence[Happened]:
+        """Return what is new."""
+        rows = self._file.execute(
+            "SELECT n, stream, cause, body FROM events WHERE n > ? ORDER BY n", (self._read,)
+        ).fetchall()
+        new: list[Happened] = []
+        for n, stream, cause, body in rows:
+            effects = self._file.execute(
+                "SELECT body FROM effects WHERE n = ? ORDER BY id", (n,)
+            ).fetchall()
+            decoded = tuple(self._effects.load(effect) for (effect,) in effects)
+            new.append(Happened(stream, self._events.load(body), decoded))
+            self.causes.append(cause)
+            self._read = n
+        self.happened += new
+        return new
+
+    def states(self) -> dict[str, Any]:
+        """Where every stream stands, by the file alone."""
+        codecs: dict[str, Codec[Any]] = {
+            prefix: Codec(rule.state_type) for prefix, rule in RULES.items()
+        }
+        rows = self._file.execute("SELECT stream, body FROM states").fetchall()
+        return {stream: codecs[stream.partition("/")[0]].load(body) for stream, body in rows}
+
+
+def always(git: Git, machines: Iterable[SimMachine], world: World) -> Iterator[str]:
+    yield from git.faults
+    yield from places_kept(machines, world)
+    yield from starts_apart(world)
+    yield from pushed_once(git)
+
+
+def quiet(world: World, shown: Iterable[AnyCard], doing: board.Doing) -> Iterator[str]:
+    yield from unreasoned_waits(world)
+    yield from asks_of_nobody(world)
+    yield from cards_lag(world, shown, doing)
+
+
+def at_rest(history: History, world: World) -> Iterator[str]:
+    yield from broken_promises(history.happened, world)
+    yield from unfinished(world)
+    yield from goals_left(world)
+    yield from remembered(history, world)
+
+
+# ---------------------------------------------------------------- always
+
+
+def places_kept(machines: Iterable[SimMachine], world: World) -> Iterator[str]:
+    """No machine runs more agents than it has places, by the fleet's word and by its own."""
+    fleet = world.get("fleet")
+    if not isinstance(fleet, Fleet):
+        return
+    for machine in machines:
+        known = fleet.machine(machine.name)
+        if known is None:
+            continue
+        placed = sum(slot.machine == machine.name for slot in fleet.running)
+        alive = len(machine.alive())
+        if max(placed, alive) > known.max_runs:
+            yield f"{machine.name} has {known.max_runs} places, {placed} are given, {alive} run"
+
+
+def starts_apart(world: World) -> Iterator[str]:
+    """No more runs are starting on a machine than it has cores."""
+    fleet = world.get("fleet")
+    if not isinstance(fleet, Fleet):
+        return
+    for machine in fleet.machines:
+        starting = sum(s.starting and s.machine == machine.name for s in fleet.running)
+        if starting and not starts.may_start(machine.cores, starting - 1):
+            yield f"{starting} runs start at once on {machine.name}, of {machine.cores} cores"
+
+
+def pushed_once(git: Git) -> Iterator[str]:
+    for commit in set(git.pushes):
+        if (times := git.pushes.count(commit)) > 1:
+            yield f"{commit} was pushed {times} times"
+
+
+# ---------------------------------------------------------------- when nothing is on its way
+
+
+def asks_of_nobody(world: World) -> Iterator[str]:
+    """Nothing is asked for a session that is over, or for a goal that is."""
+    for stream, ask in world.items():
+        if not isinstance(ask, Ask) or ask.stage is not AskStage.OPEN:
+            continue
+        teller, goal = world.get(ask.teller), world.get(f"goal/{ask.goal}")
+        if isinstance(teller, Session) and teller.final:
+            yield f"{stream} is open, and {ask.teller} is over"
+        if isinstance(goal, Goal) and not goal.live:
+            yield f"{stream} is open, and goal {goal.id} is over"
+
+
+def cards_lag(world: World, shown: Iterable[AnyCard], doing: board.Doing) -> Iterator[str]:
+    """What the owner was shown is what would be shown now."""
+    now = {card.id: card for card in board.everything(world, doing)}
+    seen = {card.id: card for card in shown}
+    yield from (f"card {name} is shown no more" for name in now.keys() - seen.keys())
+    yield from (f"card {name} is shown still" for name in seen.keys() - now.keys())
+    for name in now.keys() & seen.keys():
+        if now[name] != seen[name]:
+            yield f"card {name} is not as shown: {now[name]} was {seen[name]}"
+
+
+# ---------------------------------------------------------------- at rest
+
+
+def goals_left(world: World) -> Iterator[str]:
+    for goal in board.goals(world):
+        if goal.live:
+            plan, review = goal.plan_stage, goal.review.stage
+            lead = world.get(f"session/{goal.session}")
+            where = f"plan {plan}, review {review}, lead {getattr(lead, 'stage', None)}"
+            yield f"{goal.id} is neither shipped nor dropped: {where}"
+        elif goal.stage is Stage.SHIPPED and not goal.shipped:
+            yield f"{goal.id} is shipped, and nothing of it is"
+
+
+def remembered(history: History, world: World) -> Iterator[str]:
+    """The file tells what memory has."""
+    stored = history.states()
+    yield from (f"{s} is stored otherwise" for s in world if stored.get(s) != world[s])
+
+
+def owed_still(file: sqlite3.Connection) -> Iterator[str]:
+    """Nothing is owed but wakes of a time to come."""
+    codec: Codec[AnyEffect] = Codec(AnyEffect)
+    rows = file.execute("SELECT body, due_at, stream FROM effects WHERE done_at IS NULL").fetchall()
+    for body, due_at, stream in rows:
+        effect = codec.load(body)
+        if not (isinstance(effect, Watch | Tell) and due_at):
+            yield f"{stream} is owed {type(effect).__name__} still"
+
+
+def runs_left(machines: Iterable[SimMachine], world: World) -> Iterator[str]:
+    """Nothing runs of a session that is over for good."""
+    for machine in machines:
+        for run in machine.alive():
+            session = world.get(f"session/{run.tree}")
+            if isinstance(session, Session) and session.final:
+                yield f"{run.id} runs on, and its session is over"
+
+
+def kept(history: History, said: Mapping[str, str]) -> Iterator[str]:
+    """Whatever was answered yes to is in the ledger, once.
+
+    said   by cause what the owner asked for
+    """
+    for cause, what in said.items():
+        times = sum(
+            known == cause or known.startswith(f"{cause}.") for known in set(history.causes)
+        )
+        if not times:
+            yield f"{what} ({cause}) was answered yes to, and is nowhere"
+
+
+__all__ = ["History", "always", "at_rest", "kept", "owed_still", "quiet", "runs_left"]
