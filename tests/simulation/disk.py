@@ -86,6 +86,7 @@ class SimDatabase(Database):
         self._disk = disk
 
     async def open(self) -> Self:
+        self.path.touch()
         connection: Any = _Inline(self._disk)
         self._connection = connection
         await connection.hop(self._ready)
