@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine import board
-from engine.board.waits import STOPPED
 from engine.rules.effects import Judge, StartRun
 from engine.rules.events import (
     Answered,
@@ -26,7 +25,7 @@ from engine.rules.events import (
 )
 from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import AskKind, Decision, Question
-from engine.views import Board, CommandCard, PlanCard, Row, SessionCard, WorkerCard
+from engine.views import STOPPED, Board, CommandCard, PlanCard, Row, SessionCard, WorkerCard
 from tests.rules.world import ACCOUNT, CHECK, World, collected, draft, opened, proposed, started
 
 GOAL = "goal/g-1"
