@@ -90,6 +90,8 @@ def take(
         rough = path.with_name(f".{path.name}.making")
         try:
             _write(home, rough, taken_at)
+            if to is None:
+                owned_as(home.root, folder, rough)
             rough.replace(path)
             _settle(folder)
         finally:
@@ -97,6 +99,14 @@ def take(
     except OSError as error:
         raise Refused(f"{folder} takes no backup: {error.strerror or error}.") from error
     return path
+
+
+def owned_as(like: Path, *paths: Path) -> None:
+    """Give files to whom a folder belongs: root may act for the user that runs Quarterdeck."""
+    if os.geteuid() == 0:
+        owner = like.stat()
+        for path in paths:
+            os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def _free(folder: Path, taken_at: float, nightly: bool) -> Path:

@@ -30,7 +30,7 @@ from typing import Final
 import msgspec
 
 from engine import restored
-from engine.backup import FORMAT, KEYS, MANIFEST, PUBLIC, RECOVERY, Manifest, Part
+from engine.backup import FORMAT, KEYS, MANIFEST, PUBLIC, RECOVERY, Manifest, Part, owned_as
 from engine.config import ConfigError, check, write_private
 from engine.errors import Refused
 from engine.paths import Home
@@ -162,6 +162,7 @@ class Unpacked:
         known = restored.Restored(taken_at=self.manifest.taken_at, effects=effects)
         restored.keep(home, known)
         self._move_in()
+        owned_as(home.root, *home.root.rglob("*"))
         self.finished = True
         return lost
 
@@ -215,7 +216,7 @@ def _unpack(file: Path, space: Path) -> Manifest:
             if found.get(name) != manifest.parts.get(name)
         )
         raise Refused(
-            f"{file} is damaged: {', '.join(names[:3])} is not what was backed up. Take another one."
+            f"{file} is damaged: {', '.join(names[:3])} is not what was backed up. Take another backup."
         )
     return manifest
 

