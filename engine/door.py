@@ -49,11 +49,13 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         world = self.world()
         for stream in world:
             self._streams.setdefault(board.goal_of(world, stream), set()).add(stream)
-        self._cards = {card.id: card for card in board.everything(world, self._doing)}
+        all_cards = [*board.everything(world, self._doing), *self._asides()]
+        self._cards = {card.id: card for card in all_cards}
         for card in self._cards.values():
             self._of_goal.setdefault(card.goal, set()).add(card.id)
         self._machines = self._fleet().machines
         self._rests = self._fleet().rests
+        self._aside = self._loop.broken()
         self._shown = shown
         self._loop.watch(self._on_change)
 
@@ -76,7 +78,13 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             for row in await self._ledger.notes(after)
         ]
 
+    def _general(self, world: board.World) -> list[AnyCard]:
+        return [*board.general(world), *self._asides()]
+
     def _on_change(self, stream: str) -> None:
+        if stream != NOTES and self._loop.broken() != self._aside:
+            self._aside = self._loop.broken()
+            self._show("", self._general(self.world()))
         if stream == NOTES:
             if self._shown:
                 self._shown.noted()
@@ -87,7 +95,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         if goal:
             self._refresh(goal)
         elif stream.startswith(("ask/", "project/")):
-            self._show("", board.general(world))
+            self._show("", self._general(world))
         elif stream == "fleet":
             self._on_fleet(world)
         elif stream == "owner" and self._shown:
@@ -97,7 +105,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         fleet = self._fleet()
         if fleet.rests is not self._rests:
             self._rests = fleet.rests
-            self._show("", board.general(world))
+            self._show("", self._general(world))
         if fleet.machines is not self._machines:
             self._machines = fleet.machines
             for live in board.goals(world):
@@ -131,7 +139,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
     # ------------------------------------------------------------ looking
 
     async def board(self) -> Board:
-        return board.board(self.world(), self._doing)
+        return board.board(self.world(), self._doing, self._asides())
 
     async def asks(self) -> tuple[Row, ...]:
         """What waits for the owner."""
@@ -143,7 +151,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         disk = shutil.disk_usage(self._home.root)
         return {
             "machines": list((await self.board()).machines),
-            "broken": {stream: found.why for stream, found in self._loop.broken().items()},
+            "set_aside": self._asides_in_words(),
             "disk_free_gb": round(disk.free / 1e9, 1),
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),

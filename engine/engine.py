@@ -35,7 +35,7 @@ from engine.alive import Alive
 from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
-from engine.errors import Unavailable
+from engine.errors import StreamBroken, Unavailable
 from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
@@ -264,13 +264,13 @@ class Engine:
             taken=_clock(at, self._owner().zone, day=True),
             goals=sum(isinstance(found, Goal) and found.live for found in goals),
         )
-        await self.loop.post("owner", event, f"restored:{self._box()}")
+        await self.loop.tell("owner", event, f"restored:{self._box()}")
         restored.was_told(self.home)
 
     async def _backup_old(self, since: float, why: str) -> None:
         """Tell the owner, once for each newest backup, that it is an old one."""
         old = BackupOld(since=_clock(since, self._owner().zone, day=True), why=why)
-        await self.loop.post("owner", old, f"backup old:{since:.0f}")
+        await self.loop.tell("owner", old, f"backup old:{since:.0f}")
 
     async def _was_away(self, since: float, until: float) -> None:
         """Tell the owner that nobody lived here, if anything was to be done meanwhile."""
@@ -284,7 +284,7 @@ class Engine:
         away = EngineAway(
             since=_clock(since, zone, day=day), until=_clock(until, zone, day=day), cut_off=cut_off
         )
-        await self.loop.post("owner", away, f"away:{since:.0f}")
+        await self.loop.tell("owner", away, f"away:{since:.0f}")
 
     async def _was_cut_off(self, found: Session) -> bool:
         machine = self._reached.get(found.machine)
@@ -367,7 +367,7 @@ class Engine:
                 if self._thought_otherwise(name, why):
                     lost += 1
                     gone = MachineLost(machine=name, why=why)
-                    await self.loop.post("fleet", gone, f"{news}:lost:{lost}")
+                    await self.loop.tell("fleet", gone, f"{news}:lost:{lost}")
                 await asyncio.sleep(1.0)
                 continue
             seen = MachineSeen(
@@ -378,7 +378,11 @@ class Engine:
                 cores=int(about.get("cores", 0)),
                 free_mb=int(about.get("free_mb", UNKNOWN)),
             )
-            await self.loop.post("fleet", seen, f"{news}:{about['epoch']}")
+            try:
+                await self.loop.post("fleet", seen, f"{news}:{about['epoch']}")
+            except StreamBroken:  # it is told once the owner had it go on
+                await asyncio.sleep(1.0)
+                continue
             await changed.wait()
 
     def _thought_otherwise(self, name: str, why: str) -> bool:

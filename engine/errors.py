@@ -4,6 +4,7 @@
       Refused        the owner asked for what we will not do    -> said on a card
       Unavailable    an outside thing did not answer            -> the loop tries again
         Unreachable      the way to a machine is down           -> for as long as it is
+        StreamBroken     set aside after it ended us twice -> waits for the owner; a request hears no
         AccountResting   a provider's limit; knows until when   -> placement waits it out
       Broken         our own data breaks a promise              -> crash; systemd restarts us
 
@@ -49,6 +50,14 @@ class AccountResting(Unavailable):
         super().__init__(sentence)
         self.account = account
         self.until = until
+
+
+class StreamBroken(Unavailable):
+    """This stream is set aside until the owner says what becomes of it."""
+
+    def __init__(self, stream: str, why: str) -> None:
+        super().__init__(f"{stream} is set aside: {why}")
+        self.stream = stream
 
 
 class Broken(EngineError):

@@ -69,7 +69,7 @@ class Loads:
         if abs(known.free_mb - free_mb) >= WORTH_MB or (stale and free_mb != UNKNOWN):
             self._told += 1
             load = MachineLoad(machine=name, free_mb=free_mb)
-            await self._loop.post("fleet", load, f"load:{name}:{self._born}.{self._told}")
+            await self._loop.tell("fleet", load, f"load:{name}:{self._born}.{self._told}")
 
     async def _ask(self, name: str) -> int:
         machine = self._machines.get(name)

@@ -13,7 +13,7 @@ goes out in order behind it, one at a time, and an effect the outside did not an
 after it. An effect due later is in no lane until then. One timer waits for the earliest.
 
 An event whose deciding ends the process is tried once more; the second time its stream is set aside
-as broken, and the rest goes on. An effect that keeps ending the process is given up.
+as broken, and the rest goes on. So is a stream that ended it three times of late, whatever the events. An effect that keeps ending the process is given up.
 
 Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts, api/ posts.
 """
@@ -34,7 +34,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from engine.codec import Codec
-from engine.errors import AccountResting, Broken, Refused, Unavailable, Unreachable
+from engine.errors import AccountResting, Broken, Refused, StreamBroken, Unavailable, Unreachable
 from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
@@ -44,6 +44,8 @@ from stores.ledger import BrokenStream, Entry, Ids, Ledger, Owed, Step
 log = logging.getLogger(__name__)
 
 MAX_EVENT_DEATHS: Final = 2
+MAX_STREAM_DEATHS: Final = 3  # of whatever causes, within so long
+DEATHS_TOGETHER_S: Final = 3600.0
 MAX_EFFECT_DEATHS: Final = 5
 MAX_TOGETHER: Final = 64  # posts that share a commit
 # A wall clock may jump (sleep, a corrected time), the loop's own timer does not notice.
@@ -56,14 +58,6 @@ NOTES: Final = "notes"
 
 # Where an effect names what it is about, the plainest name first.
 SUBJECTS: Final = ("run", "piece", "review", "call", "session", "branch", "project", "goal")
-
-
-class StreamBroken(Unavailable):
-    """This stream is set aside until the owner says what becomes of it."""
-
-    def __init__(self, stream: str, why: str) -> None:
-        super().__init__(f"{stream} is set aside: {why}")
-        self.stream = stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +186,10 @@ class Loop:
         for cause, stream in self._ledger.killers(MAX_EVENT_DEATHS).items():
             if stream not in self._broken:
                 await self._set_aside(stream, cause, f"deciding {cause} ended the engine twice")
+        for stream, cause in self._ledger.deadly(MAX_STREAM_DEATHS, DEATHS_TOGETHER_S).items():
+            if stream not in self._broken:
+                why = f"deciding {cause}, after others like it, ended the engine again and again"
+                await self._set_aside(stream, cause, why)
         for stream, body in (await self._ledger.states()).items():
             self._read_state(stream, body)
         for owed in await self._ledger.owed():
@@ -235,6 +233,14 @@ class Loop:
         raises     Refused, from the rule: nothing is stored. StreamBroken: later, perhaps
         """
         return await self.post_all([(stream, event, cause)], position=position)
+
+    async def tell(self, stream: str, event: AnyEvent, cause: str) -> bool:
+        """Post a fact that whoever knows it holds on to no longer: a stream set aside misses it."""
+        try:
+            return await self.post(stream, event, cause)
+        except StreamBroken as aside:
+            log.info("not told event=%s: %s", type(event).__name__, aside.sentence)
+            return False
 
     async def post_all(
         self,
@@ -428,7 +434,7 @@ class Loop:
             if stream in self._unreadable:
                 raise Refused(
                     f"{stream} cannot go on in this release: {self._unreadable[stream]}. "
-                    "Update Quarterdeck, or drop it."
+                    "Update Quarterdeck, or leave it."
                 )
             await self._ledger.mend(stream)
             del self._broken[stream]

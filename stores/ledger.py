@@ -110,6 +110,7 @@ class Ledger:
         self._slot = -1
         self._deaths: dict[str, int] = {}  # of causes that are not in the log
         self._streams: dict[str, str] = {}  # their streams
+        self._died_at: dict[str, float] = {}  # as they stood when we opened; the oldest first
         self._latest: deque[NoteRow] = deque(maxlen=NOTES_AT_ONCE)
 
     async def open(self) -> Self:
@@ -120,9 +121,10 @@ class Ledger:
         if cut_off is not None:
             await self._file.write(lambda c: _count_death(c, *cut_off), what="count of a death")
             self.end_try()
-        rows = await self._file.fetch("SELECT cause, stream, tries FROM tries")
-        self._deaths = {cause: tries for cause, _, tries in rows}
-        self._streams = {cause: stream for cause, stream, _ in rows}
+        rows = await self._file.fetch("SELECT cause, stream, tries, mark FROM tries ORDER BY mark")
+        self._deaths = {cause: tries for cause, _, tries, _ in rows}
+        self._streams = {cause: stream for cause, stream, _, _ in rows}
+        self._died_at = {cause: mark / 1e9 for cause, _, _, mark in rows}
         self._latest.extend(reversed(await self._noted("ORDER BY n DESC LIMIT ?", NOTES_AT_ONCE)))
         return self
 
@@ -152,6 +154,23 @@ class Ledger:
     def killers(self, deaths: int) -> dict[str, str]:
         """Return the causes that ended us at least so often, each with its stream."""
         return {cause: self._streams[cause] for cause, n in self._deaths.items() if n >= deaths}
+
+    def deadly(self, deaths: int, within_s: float) -> dict[str, str]:
+        """Return the streams that ended us so often in a row of hours, each with its last cause.
+
+        What is told anew in each life, under a cause of that life, never dies twice of one cause.
+        """
+        last = {self._streams[cause]: cause for cause in self._died_at if cause in self._streams}
+        return {
+            stream: cause
+            for stream, cause in last.items()
+            if deaths
+            <= sum(
+                self._deaths[other]
+                for other, of in self._streams.items()
+                if of == stream and self._died_at[other] > self._died_at[cause] - within_s
+            )
+        }
 
     async def commit(
         self,

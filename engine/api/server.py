@@ -29,12 +29,16 @@ from engine.api.wire import (
     reply,
     write,
 )
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, StreamBroken, Unavailable
 from engine.views import AnyCard, Note, OwnerView
 
 log = logging.getLogger(__name__)
 
 LOOK_S = 5.0  # how often the engine looks whether its socket is still there
+SET_ASIDE: Final = (
+    "That part is set aside after an error of mine, so nothing was done. Its card in General says why, "
+    "with Retry and Leave it."
+)
 _UCRED: Final = struct.Struct("3i")
 
 
@@ -179,6 +183,8 @@ class Server:
             answer = Answer(request.id, ok=msgspec.Raw(ok))
         except Refused as no:
             answer = Answer(request.id, refused=no.sentence or "No.")
+        except StreamBroken:  # asked again by itself it would hold up all that comes after it
+            answer = Answer(request.id, refused=SET_ASIDE)
         except Unavailable as away:
             answer = Answer(request.id, unavailable=away.sentence or "No answer.")
         await reply(writer, answer)

@@ -5,7 +5,7 @@ Pure; made from the cards themselves, so that both say the same. Neighbour: ever
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.board.ask_card import ask_card
 from engine.board.every_card import cards, general
@@ -36,7 +36,7 @@ from engine.views import (
 )
 
 
-def board(world: World, doing: Doing) -> Board:
+def board(world: World, doing: Doing, aside: Sequence[AnyCard] = ()) -> Board:
     """/status: Now (waits on the owner), Running, Next, Landed."""
     now: list[Row] = []
     running: list[Row] = []
@@ -62,7 +62,11 @@ def board(world: World, doing: Doing) -> Board:
                 following.append(Row(goal.id, goal.id, f"{piece.number}. {piece.title}", why))
             elif piece.stage is plan_rule.Stage.LANDED:
                 landed.append(Row(goal.id, piece.id, f"{piece.number}. {piece.title}", goal.title))
-    now.extend(Row("", card.id, "General", asks_for(card)) for card in general(world) if card.asks)
+    now.extend(
+        Row("", card.id, "General", asks_for(card))
+        for card in (*general(world), *aside)
+        if card.asks
+    )
     fleet = state_of(world, "fleet", Fleet) or Fleet()
     machines = tuple(_machine_line(fleet, machine.name) for machine in fleet.machines)
     return Board(tuple(now), tuple(running), tuple(following), tuple(landed), machines)

@@ -75,6 +75,7 @@ class Inside:
         self._streams: dict[str, set[str]] = {}  # a goal's streams
         self._machines: object = None  # as the fleet had them when cards were last made
         self._rests: object = None  # likewise
+        self._aside: object = None  # the streams set aside, likewise
         self._shown: Shown | None = None
 
     def world(self) -> board.World:

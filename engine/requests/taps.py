@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from engine import board
 from engine.errors import Refused
+from engine.requests.aside import Aside
 from engine.requests.goals import WITHOUT_WORDS, Goals
 from engine.rules import ask as ask_rule
 from engine.rules import news, steering
@@ -74,7 +75,7 @@ DECISIONS = {
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
 
 
-class Taps(Goals):
+class Taps(Goals, Aside):
     """Requests about cards."""
 
     async def hear(
@@ -177,6 +178,8 @@ class Taps(Goals):
                 return f"Answered: {answer}"[:190]
             case WhereCard():
                 return await self._where(card, verb, cause)
+            case FailureCard() if card.id.startswith(board.ASIDE):
+                return await self._about_aside(card, verb)
             case ProjectCard():
                 said, verdict = _about_project(card, verb, text)
                 await self._loop.post(f"project/{card.name}", said, cause)

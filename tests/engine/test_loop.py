@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from engine.codec import Codec
-from engine.errors import AccountResting, Broken, Refused, Unavailable, Unreachable
+from engine.errors import AccountResting, Broken, Refused, StreamBroken, Unavailable, Unreachable
 from engine.lock import EngineLock
 from engine.loop import (
     MAX_EFFECT_DEATHS,
+    MAX_STREAM_DEATHS,
     NOTES,
     REACH_AGAIN_S,
     Rule,
-    StreamBroken,
 )
 from engine.rules.effects import (
     AnyEffect,
@@ -633,6 +633,21 @@ async def test_deaths_of_two_causes_do_not_add_up(world: World) -> None:
         assert e.loop.broken() == {}
 
 
+async def test_a_stream_that_ended_the_engine_three_times_of_late_is_set_aside_whatever_the_causes(
+    world: World,
+) -> None:
+    """A machine is greeted under another cause in each life, and would end each of them."""
+    for life in range(MAX_STREAM_DEATHS):
+        async with engine(world, running=False) as e:
+            assert e.loop.broken() == {}
+        await post_and_die(world, "goal/g-1", f"seen:{life}")
+    async with engine(world, running=False) as e:
+        assert "again and again" in e.loop.broken()["goal/g-1"].why
+        await e.loop.retry_stream("goal/g-1")
+    async with engine(world, running=False) as e:
+        assert e.loop.broken() == {}
+
+
 async def test_after_an_event_could_not_be_decided_nothing_more_is_stored(world: World) -> None:
     """Else another post would hide whose death it was, and go on from a state half thought."""
     async with engine(world, running=False) as e:
@@ -714,7 +729,7 @@ async def test_a_state_this_release_cannot_read_sets_its_stream_aside(world: Wor
     async with engine(world) as e:
         with pytest.raises(StreamBroken, match="GoalOfTomorrow"):
             await e.loop.post("goal/g-1", RetryDue(piece="c"), "c")
-        with pytest.raises(Refused, match="Update Quarterdeck, or drop it"):
+        with pytest.raises(Refused, match="Update Quarterdeck, or leave it"):
             await e.loop.retry_stream("goal/g-1")
         assert e.loop.state("goal/g-2").heard == ("b",)
 
