@@ -72,7 +72,7 @@ async def chatting(home: Home) -> AsyncIterator[Chat]:
         async with engine.running():
             bot = asyncio.create_task(main(home, stop))
             try:
-                yield Chat(home, engine, emulator.phone)
+                yield Chat(home, engine, emulator)
             finally:
                 stop.set()
                 await bot
