@@ -13,18 +13,19 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import text
+from bot import text, text_away
 from bot.delivery import Blocked, Done, Flooded, NotNow, Outcome, Unknown
 from bot.entities import Rich
 from bot.lost import Lost
 from bot.pace import BACK_OFF_S, BLOCKED_S, Pace
 from bot.text import Words
-from bot.unsaid import Item, Say, Wanted, Weight
+from bot.unsaid import Item, Say, Wanted, Weight, packed
 from engine.views import Document
 from stores.cards import CardStore, Line, Shown
 
 log = logging.getLogger(__name__)
 
+CLOCK_OFF_S = 180.0
 LONGEST_HOLD_S = 3600.0  # taken over from an earlier start: its clock may have been wrong
 
 
@@ -136,6 +137,17 @@ class Chat:
         self.plain.discard(key)
         self.lost.forget(key)
         self._failures = 0
+
+    async def timed(self, at: float) -> None:
+        """Compare the clocks as something was just sent; say once a day that the box's is wrong."""
+        off_s = self.outbox.wall() - at
+        if not at or abs(off_s) < CLOCK_OFF_S:
+            return
+        log.warning("the clock is off off_s=%.0f", off_s)
+        say = Say(words=text.said(text_away.clock_off(off_s)))
+        queue = packed(self.id, Weight.ANSWER, [say])
+        name = f"clock off {self.id} {at // 86_400:.0f}"
+        await self.outbox.store.first(name, queue, self.outbox.take_up)
 
     async def tell(self, sentence: str) -> None:
         await self.outbox.say(self.id, Weight.ANSWER, Say(words=text.said(sentence)))

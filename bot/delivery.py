@@ -47,10 +47,11 @@ NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 
 class Done(Struct, frozen=True):
-    """It is there; 0 where the call makes no message."""
+    """It is there; 0 where the call makes no message. `at`: when, by Telegram's clock."""
 
     message_id: int = 0
     thread: int = 0
+    at: float = 0.0
 
 
 class Flooded(Struct, frozen=True):
@@ -177,7 +178,7 @@ async def send(
             reply_parameters=answer,
             link_preview_options=NO_PREVIEW,
         ),
-        lambda sent: Done(sent.message_id, sent.message_thread_id or 0),
+        lambda sent: Done(sent.message_id, sent.message_thread_id or 0, sent.date.timestamp()),
     )
 
 

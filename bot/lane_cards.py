@@ -115,7 +115,8 @@ class LaneCards:
         )
         self._edited[wanted.card] = now
         match outcome:
-            case Done(message_id, thread):
+            case Done(message_id, thread, at):
+                await self._chat.timed(at)
                 self._chat.lost.saw(message_id, sent=True)
                 self._chat.newest[wanted.goal] = now
                 await self._is_shown(wanted, words, message_id, thread, old)

@@ -105,7 +105,8 @@ class LaneLines:
         if isinstance(item, Say) and item.prompt is not None:
             told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
-            case Done(message_id, thread):
+            case Done(message_id, thread, at):
+                await self._chat.timed(at)
                 self._chat.lost.saw(message_id, sent=not there)
                 await self._off(line, message_id, told, before, also=also)
                 if isinstance(item, Say) and item.instead:

@@ -37,6 +37,15 @@ def back(away_s: float) -> str:
     return f"I was away for {_span(away_s)}. {_lost(away_s)}"
 
 
+def clock_off(off_s: float) -> str:
+    """Return what is said of a box whose clock is wrong; `off_s` > 0: it is ahead."""
+    way = "ahead of" if off_s > 0 else "behind"
+    return (
+        f"⚠ The box's clock is {_span(abs(off_s))} {way} Telegram's. Quiet hours and all times here go by "
+        "it. On the box, `timedatectl set-ntp true` sets it right."
+    )
+
+
 def digest(told: Sequence[tuple[str, Sequence[str]]]) -> Words:
     """Return one message in place of very many; `told`: each goal's title and its messages."""
     count = sum(len(texts) for _, texts in told)

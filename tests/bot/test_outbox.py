@@ -625,3 +625,13 @@ async def test_what_must_be_decided_comes_first_once_a_wait_is_over(desk: Desk) 
     desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
     await desk.all_said()
     assert desk.texts()[0] == "allow?"
+
+
+@pytest.mark.parametrize(("off_s", "how"), [(-7200.0, "2 hours behind"), (400.0, "ahead of")])
+async def test_a_wrong_clock_of_the_box_is_said_once(desk: Desk, off_s: float, how: str) -> None:
+    desk.outbox.wall = lambda: desk.clock.now + off_s
+    for number in range(3):
+        await desk.outbox.say(OWNER, Weight.ANSWER, line(f"news {number}"))
+    await desk.all_said()
+    (told,) = [one for one in desk.texts() if "clock" in one]
+    assert how in told
