@@ -25,7 +25,7 @@ from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
 from engine.requests.taps import Taps
-from engine.rules import asking, turn_ends
+from engine.rules import asking, drift, turn_ends
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.rules.session_state import Session
 from engine.views import AnyCard, Board, Note, Row
@@ -162,6 +162,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "heartbeat": self._heartbeat() or "none",
             "usage": {account.name: self._usage(account.name) for account in fleet.accounts},
             "reserve": fleet.reserve,
+            "unknown_lines": {one.name: drift.listed(one) for one in fleet.drifts},
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }

@@ -44,6 +44,7 @@ ERROR_LENGTH = 1000  # characters kept of each
 LOST = "what was kept of it on its machine is gone"
 ENDED = "Ended: "  # how the runner begins a note on what it ended
 STRAY = 200  # characters shown of what is no line of an agent's protocol
+MAX_KINDS = 20  # of lines that are not known
 MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
 MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
 MAX_NESTED = 200  # brackets within brackets of one: what reads it later has less room than we
@@ -75,7 +76,8 @@ class Turn:
         self._errors: deque[str] = deque(maxlen=ERROR_LINES)
         self._ended = False
         self._tasks = -1  # not told yet
-        self._unknown = 0
+        self._unknown: dict[str, int] = {}  # kinds of line, and how often
+        self._version = ""
         self._stray = ""  # the last it printed that is no line of its protocol
 
     @property
@@ -172,14 +174,15 @@ class Turn:
             case lines.Retrying(reason=reason, attempt=attempt):
                 said = f"waits for its model ({reason}), try {attempt}"
                 self._runs.following.note_doing(run, said)
-            case lines.Unknown():
-                self._unknown += 1
+            case lines.Unknown(kind=kind) if kind != "text" and len(self._unknown) < MAX_KINDS:
+                self._unknown[kind] = self._unknown.get(kind, 0) + 1
             case _:
                 pass
         return None
 
     def _began(self, began: lines.Began) -> SessionNamed:
         self._ended = False
+        self._version = began.version
         warning = self._driver.version_warning(began.version)
         if not began.desk_ok:
             warning = (
@@ -261,6 +264,7 @@ class Turn:
             over = TurnEnded(run=run, error=error, kind=kind)
             await self._runs.post(self._followed.stream, over, f"{cause}.0")
         why = str(how.get("words") or how.get("why") or "")
+        await self._runs.note_drift(self._followed, self._version, self._unknown, f"{cause}.drift")
         exited = RunExited(
             run=run,
             code=code if isinstance(code, int) else -1,

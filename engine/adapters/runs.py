@@ -30,7 +30,7 @@ from engine.adapters.following import Followed, Following
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
 from engine.errors import Refused, Unavailable
-from engine.rules import modes, news
+from engine.rules import drift, modes, news
 from engine.rules.effects import (
     AnswerRun,
     Check,
@@ -40,7 +40,7 @@ from engine.rules.effects import (
     StartRun,
     SteerRun,
 )
-from engine.rules.events import AnyEvent, RunRefused, RunStarted
+from engine.rules.events import AnyEvent, LinesUnknown, RunRefused, RunStarted
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.owner import Owner
@@ -148,6 +148,24 @@ class Runs:
             await self.post("fleet", told, cause)
         except Unavailable as aside:  # the turn's own lines matter more
             log.warning("use not noted run=%s: %s", followed.run, aside.sentence)
+
+    async def note_drift(
+        self, followed: Followed, version: str, kinds: Mapping[str, int], cause: str
+    ) -> None:
+        """Tell the fleet of the kinds of line of an agent that nobody here knows, if that is new."""
+        if not kinds:
+            return
+        log.warning("unknown lines run=%s version=%s kinds=%s", followed.run, version, dict(kinds))
+        told = LinesUnknown(
+            agent=followed.agent,
+            version=version,
+            kinds=tuple(kinds),
+            goal=self.session(followed.session).goal,
+        )
+        fleet = self._state("fleet")
+        known = fleet.drifts if isinstance(fleet, Fleet) else ()
+        if drift.noted(known, told)[0] != known:
+            await self.post("fleet", told, cause)
 
     async def new_id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)

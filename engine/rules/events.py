@@ -992,6 +992,15 @@ class AccountUsed(Event, frozen=True):
     clock: str = ""  # the reset as the owner reads it
 
 
+class LinesUnknown(Event, frozen=True):
+    """Fact from a run that is over: it printed kinds of line that its driver does not know."""
+
+    agent: str
+    version: str
+    kinds: tuple[str, ...]
+    goal: str = ""
+
+
 class WindowOver(Event, frozen=True):
     """Fact: a window that new workers waited for has reset."""
 
@@ -1187,6 +1196,7 @@ FleetEvent: TypeAlias = (
     | AccountRemoved
     | AccountRested
     | AccountUsed
+    | LinesUnknown
     | WindowOver
     | ReserveSet
     | RestOver

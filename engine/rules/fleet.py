@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import reserve, starts
+from engine.rules import drift, reserve, starts
+from engine.rules.drift import Drift
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     AccountAdded,
@@ -26,6 +27,7 @@ from engine.rules.events import (
     FleetEvent,
     HeldAll,
     HoldOver,
+    LinesUnknown,
     MachineAdded,
     MachineLoad,
     MachineLost,
@@ -117,6 +119,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     windows: Windows = ()  # of accounts, as agents told of them
     reserve: int = 0  # per cent of each that the owner keeps
     untried: tuple[tuple[str, float], ...] = ()  # accounts no turn was taken up with, since when
+    drifts: tuple[Drift, ...] = ()  # versions of agents that say what we do not know
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
@@ -230,6 +233,9 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             return _rest_over(now, event)
         case AccountUsed():
             return _grant(replace(now, windows=reserve.told(now.windows, event)), event.at)
+        case LinesUnknown():
+            drifts, said = drift.noted(now.drifts, event)
+            return replace(now, drifts=drifts), tuple(said)
         case WindowOver():
             return _grant(now, event.at)
         case ReserveSet(value=value):

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from bot import text
 from engine.adapters.machines import Local
 from engine.rules import killed, session_state, steering, turn_ends
 from engine.views import (
@@ -211,6 +212,16 @@ async def test_what_no_protocol_knows_is_passed_over_and_the_turn_still_ends_wel
     await phone.until(lambda: bool(phone.session(lead_id).said), "the turn's end")
     assert phone.session(lead_id).said.startswith("half a pair \ufffd, and")
     await phone.noted(goal, "half a pair")
+    said = await phone.noted(goal, "of line not known here")
+    assert said.startswith("rehearsal rehearsal says 3 kinds"), said
+    assert "something_new, result_of_nothing" in said
+    await phone.until(lambda: not phone.session(lead_id).live, "its process to be gone")
+    (health,) = text.health(await phone.door.health())
+    assert "something_new, result_of_nothing" in health.rich.text
+    await phone.door.hear("Once more", goal=goal, cause=phone.cause())
+    await phone.until(lambda: phone.session(lead_id).turn == 2, "its second turn")
+    again = [note for note in await phone.door.notes(0) if "not known here" in note.text]
+    assert [note.goal for note in again] == [goal], "once for a version"
 
 
 async def test_an_agent_that_falls_silent_is_ended_and_told_so_in_its_next_turn(
