@@ -95,7 +95,6 @@ async def test_new_without_a_goal_asks_for_it(stage: Stage) -> None:
 
 
 async def test_a_reply_to_a_card_speaks_to_its_session(stage: Stage) -> None:
-    """BR-31 too: a reply is no topic."""
     stage.door.show(session())
     stage.door.show(plan())
     await stage.start_bot()
@@ -106,6 +105,55 @@ async def test_a_reply_to_a_card_speaks_to_its_session(stage: Stage) -> None:
     ]
     seen = await stage.phone.until(lambda: stage.phone.message(line.id).reactions)  # type: ignore[union-attr]
     assert list(seen.values()) == ["👀"]
+
+
+@pytest.fixture
+async def topical(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path, threaded=True) as stage:
+        yield stage
+
+
+def in_a_reply_thread(stage: Stage, words: str, thread: int, message: int, reply_to: int) -> None:
+    """A message in General that carries a thread's number and is no topic's, as replies do."""
+    said = stage.phone.messages()[-1]
+    me = {"id": OWNER, "is_bot": False, "first_name": "O"}
+    chat = {"id": said.chat_id, "type": "private", "first_name": "O"}
+    stage.emulator.updates.add(
+        "message",
+        {
+            "message_id": message,
+            "date": int(time.time()),
+            "chat": chat,
+            "from": me,
+            "message_thread_id": thread,
+            "reply_to_message": {"message_id": reply_to, "date": 1, "chat": chat, "from": me},
+            "text": words,
+        },
+    )
+
+
+async def test_a_reply_in_general_whose_thread_has_a_topics_number_is_not_of_that_topic(
+    topical: Stage,
+) -> None:
+    """BR-31: only what is marked as a topic's message is one."""
+    topical.door.show(session())
+    await topical.start_bot()
+    card = await topical.phone.wait_for(lambda m: m.in_topic)
+    assert card.thread
+    in_a_reply_thread(topical, "Add a page for orders", card.thread, 9001, reply_to=9000)
+    ((_, given),) = await topical.asked()
+    assert given.get("goal", "") == "", "it was said in General"
+
+
+async def test_a_long_reply_in_general_that_the_app_cut_is_one_message(topical: Stage) -> None:
+    """BR-31: only its first part is a reply and carries a thread; both stand in General."""
+    topical.door.show(session())
+    await topical.start_bot()
+    await topical.phone.wait_for(lambda m: m.in_topic)
+    in_a_reply_thread(topical, "a" * 4096, 9000, message=1, reply_to=9000)
+    topical.phone.send("and its end")
+    ((_, given),) = await topical.asked()
+    assert given["text"] == "a" * 4096 + "and its end"
 
 
 async def test_a_reply_to_an_agents_last_words_speaks_to_its_session(stage: Stage) -> None:
