@@ -2,7 +2,8 @@
 
 A phone rings once for each question, and a question may come while its owner is away. After half an
 hour the goal's open ones are named together, as a reply to the oldest; each is repeated once and
-never again. None comes in quiet hours: morning.py tells what waits when they end. What is known lies in cards.py and outbox.py; that it was said is kept in stores/cards.py,
+never again. None comes in quiet hours: morning.py names what waits when they end, and that was the
+one time. What is known lies in cards.py and outbox.py; that it was said is kept in stores/cards.py,
 so that a restart repeats nothing.
 """
 
@@ -38,7 +39,6 @@ class Reminders:
         """Repeat what has waited long enough."""
         if self._outbox.quiet_until():
             return
-        # What was hushed is told when the quiet hours end: counted from then.
         self._woken_at = float(await self._store.fact(HUSHED) or 0)
         goals: dict[str, list[AnyCard]] = {}
         for card in self._cards.live.values():
@@ -58,8 +58,9 @@ class Reminders:
     async def _due(self, card: AnyCard) -> bool:
         name = _name(card)
         # Counted from when it could be seen: the bot may have been away.
-        since = max(card.at, self._outbox.shown[card.id].at, self._woken_at)
-        if name in self._told or self._outbox.wall() - since < AFTER_S:
+        since = max(card.at, self._outbox.shown[card.id].at)
+        in_the_catch_up = since <= self._woken_at
+        if name in self._told or in_the_catch_up or self._outbox.wall() - since < AFTER_S:
             return False
         if await self._store.fact(name):
             self._told.add(name)

@@ -4,8 +4,9 @@
     tree.fill    paths that git does not keep (node_modules, .venv), from another tree of the project
     tree.set_up  this session's tree went through the project's setup: the next may be filled from it
 
-A copy is made inside the tree's own fence, which shows what is copied and nothing else: so no link
-leads out of either side. It is a copy of every byte (or shares them as the file system does, until one
+A copy is made inside the tree's own fence, which shows the other side as a whole and nothing else. A
+path inside it is never mounted: its agent may be at work and put a link there after any look at it,
+which inside the fence leads nowhere. It is a copy of every byte (or shares them as the file system does, until one
 side writes), never a hard link, which an agent could write through. What is copied is no work of
 anybody's: git is told to leave it alone. Neighbours: trees.py, engine/ahead.py, engine/adapters/runs.py.
 """
@@ -135,8 +136,7 @@ def _there(source: str, paths: list[str]) -> tuple[list[str], list[str]]:
 
 def _copied(home: str, project: str, tree: str, source: str, paths: list[str]) -> list[str]:
     view = trees.view_of(home, project, tree)
-    shown = (os.path.join(source, path) for path in paths)
-    view = replace(view, read=(*view.read, *shown))
+    view = replace(view, read=(*view.read, source))
     said = trees.fenced_git(view, _FILL, (source, *paths))
     if said.code:
         return [f"{', '.join(paths)}: {copies.why(said.words)}"]

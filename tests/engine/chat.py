@@ -35,15 +35,18 @@ class Chat:
         self.emulator = emulator
         self.phone: Phone = emulator.phone
 
-    async def until(self, *words: str, label: str = "") -> Message:
-        """Wait for a message of the bot's that holds all these words, and this button."""
+    async def until(self, *words: str, label: str = "", after: int = 0) -> Message:
+        """Wait for a message of the bot's that holds all these words, and this button.
+
+        after   only messages with a higher id count
+        """
 
         def fits(message: Message) -> bool:
             all_there = all(part in message.text for part in words)
             return message.from_bot and all_there and (not label or label in message.labels)
 
         try:
-            return await self.phone.wait_for(fits, timeout=LIMIT_S)
+            return await self.phone.wait_for(fits, timeout=LIMIT_S, after=after)
         except TimeoutError as late:
             late.add_note(self.phone.transcript())
             raise

@@ -27,6 +27,7 @@ import pytest
 from bot.cards import Cards
 from bot.emulator import Message
 from bot.morning import Morning
+from bot.reminders import Reminders
 from engine.api import Gone
 from engine.engine import Engine
 from engine.rules.goal_state import Goal, ReviewStage
@@ -114,6 +115,7 @@ class Night:
         outbox = self.phone.outbox
         self.cards = Cards(outbox, outbox.store, OWNER)
         self.morning = Morning(outbox, outbox.store, self, OWNER, zone=lambda: self.cards.zone)
+        self.reminders = Reminders(outbox, outbox.store, self.cards)
         self._told = {}
         async with self.engine.running():
             yield
@@ -150,6 +152,7 @@ class Night:
             await self.cards.take(note)
             self._notes = note.n
         await self.morning.look()
+        await self.reminders.look()
         await self.phone.all_said()
 
     # ------------------------------------------------------------ its owner
@@ -205,9 +208,13 @@ async def evening(night: Night) -> None:
     await night.until(lambda: night.goal("history").settled and night.goal("cart").settled)
 
 
-async def night_falls(night: Night) -> None:
-    """Both plans are started; a worker meets a limit, one a stale login, one works on."""
+async def night_falls(night: Night) -> int:
+    """Both plans are started; a worker meets a limit, one a stale login, one works on.
+
+    Return the last message before that.
+    """
     await night.sleep_until(at("23:05"))
+    last = night.newest()
     for card in night.plans():
         await night.press(card, "start")
     await night.until(
@@ -217,6 +224,7 @@ async def night_falls(night: Night) -> None:
             and night.stands("Cart", SessionStage.WANTING)
         )
     )
+    return last
 
 
 @pytest.fixture
@@ -234,8 +242,7 @@ async def through_the_night(night: Night) -> int:
     """Live it from the evening to the morning; return the last message before the owner slept."""
     async with night.power():
         await evening(night)
-        last = night.newest()
-        await night_falls(night)
+        last = await night_falls(night)
         await night.sleep_until(next_day("00:58"))
         assert night.stands("Orders", SessionStage.PARKED)
         await night.sleep_until(next_day("01:02"))
@@ -271,7 +278,7 @@ async def test_nothing_rings_in_quiet_hours_and_the_morning_tells_what_waits(
             "• Add order history · a review",
             "• General · Account second is not signed in",
         ]
-        await night.sleep_until(next_day("07:30"))
+        await night.sleep_until(next_day("09:00"))
         assert len(night.rang(last)) == 1
 
 
@@ -282,7 +289,13 @@ async def test_without_quiet_hours_what_rings_is_what_only_the_owner_can_mend_or
     async with night.power():
         await night.until(lambda: night.reviewed("history"))
         await night.sleep_until(next_day("07:30"))
-        assert night.rang(last) == ["Something failed and needs you", "Ready for your review"]
+        again = "1 decision still waits on you"  # half an hour after each, once
+        assert night.rang(last) == [
+            "Something failed and needs you",
+            again,
+            "Ready for your review",
+            again,
+        ]
 
         up = night.newest()
         (card,) = [c for c in night.engine.door.cards() if isinstance(c, FailureCard)]

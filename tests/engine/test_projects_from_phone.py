@@ -65,10 +65,11 @@ async def test_a_folder_is_added_once_its_branch_and_check_were_said(tmp_path: P
         chat.phone.reply(prompt, f"other {tmp_path}/none")
         other = await chat.until("could not be read", "other", label="Cancel")
         await chat.tapped(other, "Cancel", "nothing was added")
-        panel = await chat.sent("/settings shop", "check, set by you", label="Check…")
+        (asked,) = chat.phone.send("/settings shop")
+        panel = await chat.until("check, set by you", label="Check…", after=asked.id)
         prompt = await chat.tapped(panel, "Check…", "none for none")
         chat.phone.reply(prompt, "make check")
-        await chat.until("2. check, set by you", "make check")
+        await chat.until("1. check, set by you", "make check")
         await chat.sent("/projects check shop true", "are checked by it")
         assert project(chat).check == "true"
         await chat.sent("/projects check shop", "no check of yours any more")

@@ -100,6 +100,30 @@ def test_a_link_out_of_the_checkout_is_not_followed(shop: Shop) -> None:
     assert not (tree / ".venv").exists()
 
 
+LATE = """
+import sys
+from engine.node import ahead
+
+ahead._there = lambda source, paths: (paths, [])  # the agent puts its link there after the look
+home, source, path = sys.argv[1:]
+print(ahead.fill(home, {"project": "shop", "session": "s-1", "source": source, "paths": [path]}))
+"""
+
+
+@pytest.mark.parametrize("path", ["secrets", "up/secrets"])
+def test_a_link_put_there_after_the_look_leads_nowhere(shop: Shop, path: str) -> None:
+    """What is copied from may be the tree of an agent at work, which wants what it cannot see."""
+    home = shop.machine.home
+    shop.machine.write(home / "secrets/key", "key")
+    source, tree = shop.make("s-2", branch="quarterdeck/worker-y"), shop.make()
+    shop.machine.run("ln", "-s", str(home / "secrets"), "secrets", cwd=source)
+    shop.machine.run("ln", "-s", str(home), "up", cwd=source)
+    shop.machine.run(shop.machine.python, "-c", LATE, str(home), str(source), path)
+    assert (home / "secrets/key").exists()
+    assert not [found for found in tree.rglob("key") if not found.is_symlink()]
+    assert not (tree / path).exists() or (tree / path).is_symlink()
+
+
 def test_a_link_in_the_tree_is_not_written_through(shop: Shop) -> None:
     shop.machine.run("ln", "-s", str(shop.machine.user), "deep", cwd=shop.repo)
     linked = shop.machine.commit(shop.repo, "a link")
