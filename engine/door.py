@@ -152,6 +152,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         return {
             "machines": list((await self.board()).machines),
             "set_aside": self._asides_in_words(),
+            "given_up_today": await self._given_up_in_words(),
             "disk_free_gb": round(disk.free / 1e9, 1),
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),

@@ -21,6 +21,7 @@ Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts
 from __future__ import annotations
 
 import asyncio
+import errno
 import heapq
 import logging
 import random
@@ -39,7 +40,7 @@ from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
 from stores import database
-from stores.ledger import BrokenStream, Entry, Ids, Ledger, Owed, Step
+from stores.ledger import GAVE_UP, BrokenStream, Entry, Ids, Ledger, Owed, Step
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,8 @@ MAX_TOGETHER: Final = 64  # posts that share a commit
 LOOK_AGAIN_S: Final = 30.0
 # The longest a machine that is back goes without what is owed to it.
 REACH_AGAIN_S: Final = 5.0
+
+NO_ROOM: Final = "There is no room left on the disk of this box: free some."
 
 # What watchers are called with when a line for the owner was noted.
 NOTES: Final = "notes"
@@ -407,6 +410,13 @@ class Loop:
         """Return the streams set aside."""
         return dict(self._broken)
 
+    async def given_up(self, since: float) -> list[tuple[str, GaveUp]]:
+        """Return what was given up since then, each with its stream, the newest first."""
+        found = [
+            (row.stream, self._events.load(row.body)) for row in await self._ledger.given_up(since)
+        ]
+        return [(stream, event) for stream, event in found if isinstance(event, GaveUp)]
+
     def watch(self, listener: Callable[[str], None]) -> None:
         """Have `listener` called with the stream after each commit, NOTES after a noted line.
 
@@ -595,6 +605,11 @@ class Loop:
             await self._postpone(debt, away)
         except asyncio.CancelledError:
             raise
+        except OSError as fault:
+            if fault.errno not in (errno.ENOSPC, errno.EDQUOT):
+                self._trying.discard(debt.id)
+                raise
+            await self._postpone(debt, Unavailable(NO_ROOM))
         except BaseException:
             self._trying.discard(debt.id)
             raise
@@ -655,7 +670,7 @@ class Loop:
     async def _give_up(self, debt: _Debt, why: str) -> None:
         log.warning("gave up effect=%s id=%d: %s", debt.name, debt.id, why)
         event = GaveUp(effect=debt.name, why=why, about=_subject(debt.effect))
-        await self._results(debt, [(debt.stream, event)], f"effect:{debt.id}.gave_up")
+        await self._results(debt, [(debt.stream, event)], f"effect:{debt.id}{GAVE_UP}")
 
     # ------------------------------------------------------------ rules
 

@@ -24,6 +24,7 @@ from typing import Self
 
 from stores.database import Database
 
+GAVE_UP = ".gave_up"  # how the cause ends by which an effect was given up
 NOTES_AT_ONCE = 200
 
 
@@ -218,6 +219,14 @@ class Ledger:
         """Return the events of one stream, oldest first."""
         sql = "SELECT n, stream, cause, at, body FROM events WHERE stream = ? AND n > ? ORDER BY n"
         return [Logged(*row) for row in await self._file.fetch(sql, (stream, after))]
+
+    async def given_up(self, since: float, most: int = 5) -> list[Logged]:
+        """Return the events by which effects were given up since then, the newest first."""
+        sql = (
+            "SELECT n, stream, cause, at, body FROM events "
+            "WHERE at >= ? AND cause LIKE 'effect:%' || ? ORDER BY n DESC LIMIT ?"
+        )
+        return [Logged(*row) for row in await self._file.fetch(sql, (since, GAVE_UP, most))]
 
     async def states(self) -> dict[str, bytes]:
         """Return where every stream stands."""

@@ -10,6 +10,7 @@ from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.views import AnyCard
 
+DAY_S = 24 * 3600.0
 GONE = "That is not set aside any more."
 
 
@@ -25,6 +26,14 @@ class Aside(Inside):
             f"{board.named(self.world(), stream)}{' (left by you)' if found.dropped else ''}: "
             f"{found.why}"
             for stream, found in sorted(self._loop.broken().items())
+        ]
+
+    async def _given_up_in_words(self) -> list[str]:
+        """What /health says of orders that were given up within a day; their own cards have the Retry."""
+        found = await self._loop.given_up(self._clock() - DAY_S)
+        return [
+            f"{board.named(self.world(), stream)}: {event.effect} {event.about}: {event.why}"
+            for stream, event in found
         ]
 
     async def _about_aside(self, card: AnyCard, verb: str) -> str:

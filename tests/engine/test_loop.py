@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import itertools
 import os
 import signal
@@ -584,6 +585,23 @@ async def test_an_effect_that_keeps_ending_the_engine_is_given_up(world: World) 
         f"ReplyDesk r-1#2: the engine ended {MAX_EFFECT_DEATHS} times while doing it",
         "next",
     )
+
+
+async def test_an_effect_that_finds_no_room_is_put_off_and_no_death(world: World) -> None:
+    room = [OSError(errno.ENOSPC, "No space left on device")]
+
+    async def perform(effect_id: int, stream: str, effect: AnyEffect) -> Any:
+        if room:
+            raise room.pop()
+        return [(stream, RetryDue(piece="done"))]
+
+    async with engine(world, perform=perform, rules=owing(tidy("a"))) as e:
+        await open_goal(e)
+        await e.loop.settle()
+        (owed,) = await e.ledger.owed()
+        assert (owed.tries, owed.deaths) == (1, 0)
+        await e.pass_time(60.0)
+        assert e.loop.state("goal/g-1").heard == ("done",)
 
 
 async def test_restarting_the_engine_is_no_death_of_what_it_was_doing(world: World) -> None:

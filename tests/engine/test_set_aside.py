@@ -15,13 +15,17 @@ from bot.app import main
 from bot.emulator import Emulator
 from engine import config
 from engine import engine as engine_module
+from engine.adapters import taking_in
+from engine.adapters.hub import Hub
 from engine.config import Config
 from engine.engine import RULES, Engine
-from engine.loop import MAX_STREAM_DEATHS
+from engine.loop import MAX_EFFECT_DEATHS, MAX_STREAM_DEATHS
 from engine.paths import Home
+from engine.rules.effects import TakeIn
 from engine.rules.events import AnyEvent, MachineSeen, SettingChanged
 from engine.rules.fleet import Fleet
 from stores.sealing import create_keys
+from tests.adapters.repositories import repository
 from tests.engine.chat import LIMIT_S, OWNER, TOKEN, Chat
 
 
@@ -127,3 +131,26 @@ async def test_what_was_left_stays_left_and_a_request_about_it_hears_no(
         assert engine.loop.broken()["owner"].dropped
         assert await engine.loop.post("owner", SettingChanged(name="zone", value="UTC"), "next")
         assert engine.loop.state("owner") is None
+
+
+async def test_an_act_that_keeps_ending_the_engine_is_given_up_and_its_card_has_retry(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = taking_in.take_in
+
+    async def poisoned(hub: Hub, order: TakeIn) -> AnyEvent:
+        raise ZeroDivisionError("a mistake in the adapter")
+
+    monkeypatch.setattr(taking_in, "take_in", poisoned)
+    source = repository(tmp_path / "shop")
+    engine = Engine(home)
+    async with engine.unlocked():
+        await engine.door.want_project("shop", str(source), cause="telegram:1")
+    for _ in range(MAX_EFFECT_DEATHS):
+        await lives_until_it_ends(home)
+    async with chatting(home) as chat:
+        card = await chat.until("could not be read", "the engine ended 5 times", label="Retry")
+        await chat.sent("/health", "Given up today: the project shop: TakeIn")
+        await chat.sent("/settings zone Asia/Tokyo", "Kept: ")
+        monkeypatch.setattr(taking_in, "take_in", right)
+        await chat.tapped(card, "Retry", "shop", "added")
