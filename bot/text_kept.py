@@ -31,7 +31,7 @@ def listed(views: Sequence[RuleView], page: int = 0, zone: tzinfo | None = None)
         sheet.line().line(f"{view.number}. {text_rules.about(view)}")
         if view.rule.kind == "command":
             sheet.add(visible(view.rule.text), "pre").line()
-        since = f" · last at {clock(view.used_at, zone)}" if view.used else ""
+        since = f" · last at {clock(view.used_at, zone)}" if view.used and view.holds else ""
         sheet.line(f"{text_rules.used(view)}{since}", "italic")
     sheet.line().line("Revoke has it asked for again.")
     buttons = [Button(f"Revoke {view.number}", f"revoke-{view.number}") for view in shown]

@@ -9,11 +9,13 @@ from engine.views import PermissionCard, RuleView
 NEVER = {
     "long": "it is too long to be read at a glance",
     "shell": "only the shell knows what it does when it runs",
-    "anything": "it can run whatever it is handed",
+    "unknown": "not a command I know to be safe to repeat",
+    "no_read": "its name does not say that it only reads",
+    "anything": "it can run whatever it is handed",  # said by earlier releases, on cards still open
     "file": "it runs a file that agents can change",
     "stays": "it may do what cannot be taken back",
     "keys": "it is about keys or passwords",
-    "site": "it is no plain host over https",
+    "site": "it is no plain public host over https",
 }
 
 
@@ -33,7 +35,9 @@ def kept(card: PermissionCard) -> str:
 
 
 def used(view: RuleView) -> str:
-    """Return how often a rule has answered."""
+    """Return how often a rule has answered, and whether it still does."""
+    if not view.holds:
+        return "answers no more: it is asked for each time now"
     times = {0: "not used yet", 1: "used once", 2: "used twice"}
     return times.get(view.used, f"used {view.used} times")
 

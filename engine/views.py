@@ -450,6 +450,7 @@ class RuleView(Struct, frozen=True):
     kept_at: float = 0.0
     used: int = 0
     used_at: float = 0.0
+    holds: bool = True  # no: kept by an earlier release, of what is asked for each time now
 
 
 class Document(Struct, frozen=True):

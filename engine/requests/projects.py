@@ -13,6 +13,7 @@ from engine.adapters import sources
 from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
+from engine.rules import always
 from engine.rules.events import (
     ProjectAdded,
     ProjectCheck,
@@ -66,6 +67,7 @@ class Projects(Inside):
                 kept_at=one.kept_at,
                 used=one.used,
                 used_at=one.used_at,
+                holds=always.holds(one.rule),
             )
             for of in self._projects().values()
             if project in ("", of.name)

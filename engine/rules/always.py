@@ -5,23 +5,27 @@
 
 A rule holds for one project, and one kept of a card that said "fenced" holds within a fence alone. What
 is asked is judged by the same function each time, so nothing that would not be offered is ever answered
-by a rule kept earlier. No rule for what may be something else the next time: interpreters, what runs
-other commands, a file that agents can change, a shell's own expansions. None for what cannot be taken
-back, costs money, or names keys. In doubt: none. Pure.
+by a rule kept earlier. A command is kept only where every part of it is known and every word understood;
+a tool only where its name says that it reads, and nothing else. None for what cannot be taken back, costs
+money, or names keys, known or not. In doubt: none. Pure.
 
 Neighbours: asking.py puts the rule beside the request, project.py keeps rules and answers by them,
-shell.py and irreversible.py judge commands.
+known_commands.py is the table of what may be kept, public_hosts.py judges hosts, irreversible.py what
+stays, shell.py takes a line apart.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Final
 
-from engine.rules import irreversible, shell
-from engine.rules.shell import named
+from msgspec.structs import replace
+
+from engine.rules import irreversible, known_commands, public_hosts, shell
+from engine.rules.shell import Part, named
 from engine.rules.words import AlwaysKind, AlwaysRule
 
 LONGEST: Final = 500  # characters: what is allowed for good must be read at a glance
@@ -35,74 +39,31 @@ class Never(StrEnum):
     TOOL = "tool"
     LONG = "long"
     SHELL = "shell"  # a shell works out what it does only when it runs
-    ANYTHING = "anything"  # it runs whatever it is handed
+    UNKNOWN = "unknown"  # not all of it is in the table of what we know
     FILE = "file"  # it runs a file of the tree
     STAYS = "stays"  # it cannot be taken back, or costs money
     KEYS = "keys"
-    SITE = "site"  # no plain host over https
+    SITE = "site"  # no public host over https that we may name
+    NO_READ = "no_read"  # a tool whose name does not say that it only reads
 
 
 _EDITS: Final = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 _HARMLESS: Final = {"command", "description", "timeout"}  # what a request to run a command holds
 
-_ANYTHING: Final = named(
-    # shells, and their own words
-    "sh bash dash zsh fish ksh csh tcsh ash rbash busybox toybox pwsh powershell cmd nu xonsh "
-    "if then else elif fi for while until do done case esac select function in time coproc eval exec "
-    "source command builtin export unset set declare typeset readonly local alias unalias trap let "
-    "read enable hash bind shopt printf wait "
-    # languages
-    "python pythonw pypy ipython jupyter node nodejs deno bun tsx ts-node perl ruby irb php lua luajit "
-    "r rscript julia java javaw jshell groovy scala kotlin dotnet mono erl elixir iex ghci runghc "
-    "runhaskell swift ocaml racket guile clj clojure bb tclsh wish expect awk gawk mawk nawk sed ed ex "
-    "vi vim nvim emacs nano osascript wscript cscript gdb lldb m m4 bc dc sqlite sqlite3 psql mysql "
-    "mariadb mongo mongosh redis-cli duckdb clickhouse-client less more man "
-    # what runs another command
-    "env xargs nohup setsid timeout nice ionice chrt taskset stdbuf script watch watchexec entr parallel "
-    "flock chroot unshare nsenter bwrap firejail strace ltrace valgrind perf catchsegv sudo doas su "
-    "pkexec runuser gosu ssh scp sftp rsync rsh mosh telnet nc ncat netcat socat vagrant lxc tmux screen "
-    "systemd-run direnv nix nix-shell nix-env npx pnpx bunx uvx pipx corepack volta fnm nvm asdf mise "
-    # what fetches others' code to run it
-    "pip pip2 pip3 easy_install conda mamba micromamba gem cpan cpanm luarocks opam cabal"
+_MCP: Final = re.compile(
+    r"mcp__([A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__([A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*)"
 )
-_CARRIERS: Final = {  # what runs another command of the project's own environment: that one is judged
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("pipenv", "run"),
-    ("bundle", "exec"),
-}
-_VERBS: Final[dict[str, frozenset[str]]] = {
-    name: named(verbs)
-    for name, verbs in {
-        "npm": "test t run run-script ls list audit outdated",
-        "pnpm": "test t run ls list audit outdated lint build typecheck format check",
-        "yarn": "test run lint build typecheck format check list",
-        "cargo": "build check test clippy fmt doc bench tree nextest clean",
-        "go": "build test vet fmt list version",
-        "uv": "sync lock tree",
-        "poetry": "install lock check show",
-        "pdm": "install lock list",
-        "bundle": "install check list",
-        "composer": "validate show",
-        "mix": "test format compile credo dialyzer",
-    }.items()
-}
-_MAKERS: Final = named("make gmake just task rake tox nox invoke ninja bazel")
-_MAKE_WORD: Final = re.compile(r"-j\d*|-[skBn]|-e|[A-Za-z0-9_][A-Za-z0-9_.:,-]*")
-_FILTERS: Final = named("head tail grep egrep fgrep wc sort uniq cut tr cat nl")
-_WRAPPERS: Final = frozenset(("./gradlew", "./mvnw"))
-_RUNS: Final = re.compile(
-    r"--?(exec|execdir|ok|okdir|delete|fprint\w*|fls|eval|toolexec|vettool|command|config|init-file|"
-    r"rcfile|compress-program|use-compress-program|to-command|checkpoint-action|rsh|init-script)(=.*)?"
-)
-_SITE: Final = re.compile(r"https://((?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*)(?::443)?(?:[/?#].*)?", re.I)
-_NO_SITE: Final = (".local", ".localhost", ".internal", ".lan", ".home", ".onion")
-_MCP: Final = re.compile(r"mcp__[A-Za-z0-9_-]+__[A-Za-z0-9_-]+")
-_MCP_RUNS: Final = named(
-    "run exec execute eval evaluate shell bash command commands terminal script code query sql "
-    "invoke call write create update insert set"
+_READS: Final = named("get list read search find describe show view count status")
+# What a tool's name may say beside its reading: that it changes something, or takes what it is handed.
+_CHANGES: Final = named(
+    "run exec execute eval evaluate shell bash command commands terminal script code query sql invoke "
+    "call write create update insert set add edit move copy fork clone comment reply forward say share "
+    "invite buy buying spend pay sell sale sales book apply scale alter start stop restart launch navigate "
+    "click type fill submit modify change rename replace assign unassign label lock unlock enable disable "
+    "mark archive open approve reject vote star save store sync import export backup restore clear cancel "
+    "kill ack pop consume dequeue receive claim increment subscribe unsubscribe install append toggle "
+    "kick ban block mute pin follow book schedule trigger notification notifications "
+    "and or then url urls uri http web page browser"
 )
 
 
@@ -115,9 +76,21 @@ def rule(tool: str, input_json: str, *, unfenced: bool = False) -> AlwaysRule | 
         return _command(given, unfenced=unfenced)
     if tool == "WebFetch" and given is not None:
         return _site(given, unfenced=unfenced)
-    if _MCP.fullmatch(tool) and not tool.startswith(OURS):
-        return _tool(tool, unfenced=unfenced)
+    found = _MCP.fullmatch(tool)
+    if found is not None and not tool.startswith(OURS):
+        return _tool(tool, found[1], found[2], unfenced=unfenced)
     return Never.TOOL
+
+
+def holds(kept: AlwaysRule) -> bool:
+    """Whether a rule that was kept once would still be offered, and so still answers."""
+    match kept.kind:
+        case AlwaysKind.COMMAND:
+            return rule("Bash", json.dumps({"command": kept.text})) == replace(kept, unfenced=False)
+        case AlwaysKind.SITE:
+            return public_hosts.of(f"https://{kept.text}") == kept.text
+        case AlwaysKind.TOOL:
+            return isinstance(rule(kept.text, ""), AlwaysRule)
 
 
 def _given(input_json: str) -> dict[str, Any] | None:
@@ -140,68 +113,36 @@ def _command(given: dict[str, Any], *, unfenced: bool) -> AlwaysRule | Never:
     parts = shell.parts(command)
     if parts is None:
         return Never.SHELL
-    for part in parts:
-        if (why := _never(part.words, piped=part.piped)) is not None:
-            return why
+    if (why := _never(parts)) is not None:
+        return why
     return AlwaysRule(AlwaysKind.COMMAND, command, unfenced)
 
 
-def _never(words: tuple[str, ...], *, piped: bool = False) -> Never | None:
-    """Return why a simple command is never allowed for good, None where it may be."""
-    program, *arguments = words
-    if program in _WRAPPERS:
-        program = program.removeprefix("./")
-    if "/" in program or "." in program:
-        return Never.ANYTHING if _bare(program) in _ANYTHING else Never.FILE
-    if not _names(program).isdisjoint(_ANYTHING) or (piped and program not in _FILTERS):
-        return Never.ANYTHING
-    if irreversible.about_keys(words):
+def _never(parts: Sequence[Part]) -> Never | None:
+    """Return why a command is never allowed for good, None where all of it is known."""
+    if any(irreversible.about_keys(part.words) for part in parts):
         return Never.KEYS
-    if tuple(words[:2]) in _CARRIERS:
-        inner = words[2:]
-        return _never(inner) if inner and not inner[0].startswith("-") else Never.ANYTHING
-    if irreversible.undone_by_nobody(words):
+    if any(irreversible.undone_by_nobody(part.words) for part in parts):
         return Never.STAYS
-    if not _stays_itself(program.lower(), arguments):
-        return Never.ANYTHING
-    return None
-
-
-def _names(program: str) -> set[str]:
-    """What a program may be known as: in capitals, with a version behind it, as GNU's own."""
-    name = program.lower()
-    bare = name.rstrip("0123456789-_+")
-    return {name, bare, name.removeprefix("g"), bare.removeprefix("g")}
-
-
-def _bare(program: str) -> str:
-    """A program's name without its folder and version."""
-    return program.rpartition("/")[2].lower().rstrip("0123456789.-")
-
-
-def _stays_itself(program: str, arguments: list[str]) -> bool:
-    """Whether a command is the same one the next time, and runs nothing that it is handed."""
-    if any(_RUNS.fullmatch(word) for word in arguments):
-        return False
-    if {"-c", "-e"} & set(arguments) and any(" " in word for word in arguments):
-        return False
-    if program in _MAKERS:
-        return all(_MAKE_WORD.fullmatch(word) for word in arguments)
-    verbs = _VERBS.get(program)
-    return verbs is None or (bool(arguments) and arguments[0] in verbs)
+    if known_commands.understood(parts):
+        return None
+    files = any("/" in part.program or "." in part.program for part in parts)
+    return Never.FILE if files else Never.UNKNOWN
 
 
 def _site(given: dict[str, Any], *, unfenced: bool) -> AlwaysRule | Never:
-    url = given.get("url")
-    found = _SITE.fullmatch(url) if isinstance(url, str) and url.isascii() else None
-    if found is None or found[1].lower().endswith(_NO_SITE):
-        return Never.SITE
-    return AlwaysRule(AlwaysKind.SITE, found[1].lower(), unfenced)
+    host = public_hosts.of(given.get("url"))
+    return AlwaysRule(AlwaysKind.SITE, host, unfenced) if host else Never.SITE
 
 
-def _tool(tool: str, *, unfenced: bool) -> AlwaysRule | Never:
+def _tool(tool: str, server: str, name: str, *, unfenced: bool) -> AlwaysRule | Never:
+    """A tool whose name begins with that it reads, maybe behind its server's, and says nothing else."""
     if irreversible.tool_undone_by_nobody(tool):
         return Never.STAYS
-    if irreversible.pieces(tool) & _MCP_RUNS:
-        return Never.ANYTHING
+    told = irreversible.words_of(name)
+    own = irreversible.pieces(server)
+    while len(told) > 1 and told[0] in own:
+        told = told[1:]
+    if told[0] not in _READS or not _CHANGES.isdisjoint(told):
+        return Never.NO_READ
     return AlwaysRule(AlwaysKind.TOOL, tool, unfenced)

@@ -35,8 +35,8 @@ _WORDS: Final = named(
 )
 _KEYS: Final = named(
     "secret secrets token tokens password passwords passwd passphrase credential credentials "
-    "apikey keyring keychain vault netrc npmrc pypirc htpasswd kubeconfig pem rsa ed25519 ecdsa env "
-    "ssh gnupg aws"
+    "apikey keyring keychain vault netrc npmrc pypirc pgpass htpasswd kubeconfig pem rsa dsa ed25519 ecdsa "
+    "env environ private ssh gnupg aws"
 )
 _KEY_PROGRAMS: Final = named(
     "gpg gpg2 pass op bw vault security keyctl secret-tool openssl ssh-keygen ssh-add ssh-agent "
@@ -90,5 +90,10 @@ def tool_undone_by_nobody(name: str) -> bool:
 
 def pieces(word: str) -> set[str]:
     """The words a name is made of, camel case and all."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", word)
-    return set(re.findall(r"[a-z0-9]+", apart.lower()))
+    return set(words_of(word))
+
+
+def words_of(name: str) -> list[str]:
+    """The same, in their order."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
+    return re.findall(r"[a-z0-9]+", apart.lower())

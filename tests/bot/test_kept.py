@@ -81,6 +81,10 @@ def test_the_list_says_what_each_rule_covers() -> None:
     page = text_kept.listed([kept(4, ISSUES)]).rich.text
     assert "the tool list_issues of tracker, whatever it is given, in shop, unfenced too" in page
     assert "not used yet" in page
+    gone = RuleView(number=5, project="shop", rule=LINT, used=2, used_at=9.0, holds=False)
+    page = text_kept.listed([gone]).rich.text
+    assert "answers no more: it is asked for each time now" in page
+    assert "last at" not in page
     assert "No rule is kept" in text_kept.listed([]).rich.text
 
 
@@ -88,6 +92,8 @@ def test_a_card_shows_what_always_would_keep_or_why_it_does_not() -> None:
     card = text.card(permission(rule=LINT, project="shop", buttons=("allow", "always", "deny")))
     assert "Always keeps: exactly this command, in shop." in card.rich.text
     assert [button.label for button in card.buttons[0]] == ["Allow", "Always", "Deny"]
+    shown = text.card(permission(never="unknown")).rich.text
+    assert "No Always: not a command I know to be safe to repeat." in shown
     assert "No Always: it can run" in text.card(permission(never="anything")).rich.text
     assert "Always" not in text.card(permission(never="edit")).rich.text
     done = permission(rule=LINT, project="shop", asks=False, decided="Always allowed by you")

@@ -129,6 +129,18 @@ async def test_a_rule_outlives_a_restart_and_holds_in_its_project_alone(tmp_path
         assert LINT in words(await phone.card(elsewhere, PermissionCard))
 
 
+async def test_a_rule_does_not_answer_its_command_behind_a_program_that_is_not_known(
+    phone: Phone,
+) -> None:
+    goal = await given(phone, await phone.project(), LINT, f"prlimit {LINT}")
+    await phone.tap(await phone.card(goal, PermissionCard), "always")
+    card = await phone.card(goal, PermissionCard, lambda card: card.asks and card.id != "a-1")
+    assert labels(card) == ["Allow", "Deny"]
+    assert "No Always: not a command I know to be safe to repeat." in words(card)
+    await phone.tap(card, "allow")
+    await landed(phone, goal)
+
+
 async def test_a_worker_s_card_says_that_it_waits_for_your_answer(phone: Phone) -> None:
     """BR-22: each permission has a card, and its worker's status says that one is open."""
     goal = await given(phone, await phone.project(), "git push")
