@@ -1,4 +1,4 @@
-"""A lead whose own tasks outlast its turn, with a real node and the rehearsal agent."""
+"""A lead whose process, or own tasks, outlast its turn, with a real node and the rehearsal agent."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def was_quiet(phone: Phone, session: str) -> bool:
             "SELECT body FROM events WHERE stream = ?", (f"session/{session}",)
         ).fetchall()
     return any(isinstance(codec.load(body), RunQuiet) for (body,) in rows)
+
+
+async def test_a_leads_answer_is_there_while_its_process_will_not_go(tmp_path: Path) -> None:
+    """BR-11."""
+    async with held(tmp_path) as phone:
+        await phone.agent(*lead({"result": "This is the answer."}, {"hang": "deaf"}))
+        goal = await phone.goal(await phone.project(), willing=True)
+        await phone.noted(goal, "This is the answer.")
+        name = phone.state(goal).session
+        assert phone.session(name).stage is Stage.CLOSING
+        assert not (phone.home.root / "runs" / phone.session(name).run / "exit.json").exists()
 
 
 async def test_a_task_of_the_leads_own_runs_on_behind_its_turn_and_its_last_words_follow(

@@ -212,6 +212,18 @@ def test_a_leads_last_words_are_said_silently() -> None:
     assert world.said == [Say(goal="g-9", kind="words", text="I have planned it.", who="The lead")]
 
 
+@pytest.mark.parametrize("kind", [TurnError.NONE, TurnError.LIMIT])
+def test_a_turns_end_is_believed_before_its_process_is_gone(kind: TurnError) -> None:
+    """BR-11: a child of the agent's may keep the process for minutes."""
+    world, start = running(LEAD)
+    world.post(ME, TurnEnded(run=start.run, text="I have planned it.", kind=kind))
+    assert (me(world).stage, me(world).said) == (Stage.CLOSING, "I have planned it.")
+    assert [said.text for said in world.said] == ["I have planned it."] * (kind is TurnError.NONE)
+    heard = list(world.said)
+    world.post(ME, RunExited(run=start.run))
+    assert world.said == heard, "said once"
+
+
 def test_a_model_asked_for_with_a_line_is_the_next_turns() -> None:
     world, start = running()
     world.post(ME, Prompted(text="Try again", source="news", model="strong"))
