@@ -69,12 +69,9 @@ _PLAN_PIECE: Json = {
     "machine": _text("Only if it must run on a certain machine.", required=False),
     "agent": _text("Only if it must be a certain agent.", required=False),
     "model": _text("Only if it must be a certain model.", required=False),
-    "budget_usd": {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "description": "What it may cost; without it, its share by size.",
-    },
 }
+# Of a piece, offered by an earlier version and meaning nothing now: a plan that has it is not refused.
+_LET_BE = ("budget_usd",)
 
 PROPOSE_PLAN = Tool(
     "propose_plan",
@@ -133,7 +130,7 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
         ),
         Tool(
             "status",
-            "Where things stand: pieces, workers, what waits for what, budget and limits.",
+            "Where things stand: pieces, workers, what waits for what.",
             {},
         ),
         Tool(
@@ -241,7 +238,7 @@ def faults(tool: Tool, given: Json) -> list[str]:
 
 def _object_faults(rules: Json, given: Json, where: str) -> Iterator[str]:
     for name in given:
-        if name not in rules:
+        if name not in rules and not (rules is _PLAN_PIECE and name in _LET_BE):
             known = ", ".join(f"`{rule}`" for rule in rules) or "none"
             yield f"`{where}{name}` is no argument here; there are: {known}."
     for name, rule in rules.items():
