@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 
 from engine import backups, notify
 from engine.adapters.machines import Local
@@ -50,6 +51,14 @@ async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
         logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
         await stop.wait()
         notify.ending(DRAIN_S)
+        _end_in(DRAIN_S)
+
+
+def _end_in(seconds: float) -> None:
+    """End by then, whatever is still at it: it is owed, and the next start takes it up."""
+    at_last = threading.Timer(seconds, os._exit, (0,))
+    at_last.daemon = True
+    at_last.start()
 
 
 if __name__ == "__main__":
