@@ -5,6 +5,7 @@
 
 PYTHON ?= python3
 MINUTES ?= 10
+SEEDS ?= 2000
 VENV := .venv
 BIN := $(VENV)/bin
 PROSE := bot engine stores tests
@@ -28,7 +29,7 @@ help:
 	@echo "make check    lint and test"
 	@echo "make agents   bring the pinned real agent CLIs into .agents (some hundred megabytes)"
 	@echo "make bench    measure ourselves against the floor of this machine"
-	@echo "make soak     run for MINUTES=10 and watch for what grows"
+	@echo "make soak     tell SEEDS=2000 simulated stories, then run for MINUTES=10 and watch for what grows"
 	@echo "make lock     pin requirements.in into requirements.lock again"
 	@echo "make clean    remove .venv and caches (.agents stays)"
 
@@ -78,6 +79,7 @@ bench: venv
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 soak: venv
+	@$(BIN)/python -m tests.simulation --seeds $(SEEDS)
 	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(ARGS)
 
 lock: venv

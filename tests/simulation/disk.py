@@ -32,12 +32,13 @@ class Disk:
         self.dead = True
         self.died_at = ""
         self._left = 0
+        self._again = 0
         self._luck = luck
 
     def begin_life(self) -> None:
         self.life += 1
         self.dead = False
-        self._left = 0
+        self._left, self._again = self._again, 0
 
     def end_life(self) -> None:
         self.dead = True
@@ -45,6 +46,10 @@ class Disk:
     def die_after(self, boundaries: int) -> None:
         """Have this life end at one of the next boundaries."""
         self._left = boundaries
+
+    def die_again_after(self, boundaries: int) -> None:
+        """Have the next life end too, while it takes up what the last one left."""
+        self._again = boundaries
 
     def boundary(self, name: str) -> None:
         if self.dead:

@@ -1,6 +1,7 @@
 """What must hold of the whole engine, one function for each; those of the rules are in tests/rules/.
 
-    always     after every step, whatever just happened
+    of_rules   after every step, by what was decided so far
+    always     after every step, by what is true outside
     quiet      whenever nothing is on its way between streams and nothing is being done
     at_rest    once the outside was kind, the owner patient, and time had passed
 
@@ -10,6 +11,7 @@ Left open until there are budgets: what is spent and promised never passes what 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +21,7 @@ from engine.engine import RULES
 from engine.rules import starts
 from engine.rules.ask import Ask
 from engine.rules.ask import Stage as AskStage
-from engine.rules.effects import AnyEffect, Tell, Watch
+from engine.rules.effects import AnyEffect, ReplyDesk, Tell, Watch
 from engine.rules.events import AnyEvent
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, Stage
@@ -70,6 +72,11 @@ class History:
         return {stream: codecs[stream.partition("/")[0]].load(body) for stream, body in rows}
 
 
+def of_rules(history: History, world: World) -> Iterator[str]:
+    yield from broken_promises(history.happened, world)
+    yield from answered_once(history)
+
+
 def always(git: Git, machines: Iterable[SimMachine], world: World) -> Iterator[str]:
     yield from git.faults
     yield from places_kept(machines, world)
@@ -84,7 +91,7 @@ def quiet(world: World, shown: Iterable[AnyCard], doing: board.Doing) -> Iterato
 
 
 def at_rest(history: History, world: World) -> Iterator[str]:
-    yield from broken_promises(history.happened, world)
+    yield from of_rules(history, world)
     yield from unfinished(world)
     yield from goals_left(world)
     yield from remembered(history, world)
@@ -119,6 +126,13 @@ def starts_apart(world: World) -> Iterator[str]:
             yield f"{starting} runs start at once on {machine.name}, of {machine.cores} cores"
 
 
+def answered_once(history: History) -> Iterator[str]:
+    """No call of an agent's desk is answered twice."""
+    told = (effect for item in history.happened for effect in item.effects)
+    replies = Counter(effect.call for effect in told if isinstance(effect, ReplyDesk))
+    yield from (f"{call} was answered {n} times" for call, n in replies.items() if n > 1)
+
+
 def pushed_once(git: Git) -> Iterator[str]:
     for commit in set(git.pushes):
         if (times := git.pushes.count(commit)) > 1:
@@ -136,7 +150,8 @@ def asks_of_nobody(world: World) -> Iterator[str]:
         teller, goal = world.get(ask.teller), world.get(f"goal/{ask.goal}")
         if isinstance(teller, Session) and teller.final:
             yield f"{stream} is open, and {ask.teller} is over"
-        if isinstance(goal, Goal) and not goal.live:
+        alone = not ask.teller.startswith("project/")  # what a project asks may be of use to others
+        if alone and isinstance(goal, Goal) and not goal.live:
             yield f"{stream} is open, and goal {goal.id} is over"
 
 
@@ -190,6 +205,21 @@ def runs_left(machines: Iterable[SimMachine], world: World) -> Iterator[str]:
                 yield f"{run.id} runs on, and its session is over"
 
 
+def lines_lost(history: History, machines: Iterable[SimMachine]) -> Iterator[str]:
+    """Of a run that was read to its end, each beginning and end of a turn was heard."""
+    heard = {cause.rpartition(".")[0] for cause in history.causes if cause.startswith("run:")}
+    for machine in machines:
+        for run in machine.runs.values():
+            if not run.is_agent or f"run:{run.id}:{len(run.lines)}" not in heard:
+                continue
+            for number, line in enumerate(run.lines, 1):
+                told = b'"init' in line.replace(b"\\", b"") or b'"result' in line.replace(
+                    b"\\", b""
+                )
+                if told and f"run:{run.id}:{number}" not in heard:
+                    yield f"line {number} of {run.id} was never heard"
+
+
 def kept(history: History, said: Mapping[str, str]) -> Iterator[str]:
     """Whatever was answered yes to is in the ledger, once.
 
@@ -201,6 +231,3 @@ def kept(history: History, said: Mapping[str, str]) -> Iterator[str]:
         )
         if not times:
             yield f"{what} ({cause}) was answered yes to, and is nowhere"
-
-
-__all__ = ["History", "always", "at_rest", "kept", "owed_still", "quiet", "runs_left"]

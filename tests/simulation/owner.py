@@ -12,6 +12,7 @@ from typing import Any
 
 from engine import board
 from engine.door import Door
+from engine.rules.events import MachineAdded
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session, Stage
 from engine.rules.ship import Ship
@@ -58,11 +59,22 @@ class Owner:
             self.said[cause] = what
         return f"{what}: {no or 'yes'}"
 
-    async def begin(self, goals: int) -> None:
+    async def begin(self) -> None:
         await self._do("add project", lambda d, c: d.add_project(PROJECT, "/shop", cause=c))
         await self._do("add account", lambda d, c: d.add_account(ACCOUNT, "rehearsal", cause=c))
-        for n in range(goals):
-            await self.new_goal(f"Add orders {n}")
+
+    async def add_machine(self, name: str, places: int) -> None:
+        """Past the first visit over SSH, which is not part of this."""
+        added = MachineAdded(machine=name, address=f"dev@{name}", max_runs=places)
+        await self._do(f"add {name}", lambda d, c: d._loop.post("fleet", added, c))
+
+    async def tick(self, machine: str) -> None:
+        for goal in board.goals(self._box.world):
+            name = goal.id
+            await self._do(
+                f"tick {machine}",
+                lambda d, c, name=name: d.change_setting("tick", machine, name, cause=c),
+            )
 
     async def new_goal(self, text: str) -> str:
         return await self._do("new goal", lambda d, c: d.new_goal(PROJECT, text, cause=c))

@@ -37,6 +37,8 @@ PAUSES_S = (0.02, 0.5, 2.0, 5.0, 20.0, 60.0, 200.0, 900.0)
 THEMES = ("", "owner", "deaths", "links", "agents", "checks", "time", "machines", "git")
 PATIENCE_S = 600.0
 DAYS = 3
+ELSEWHERE = "build-box"
+PLACES = 2
 
 
 @dataclass
@@ -65,14 +67,17 @@ class Story:
         self.git.conflict_share = 0.3 if self.theme == "git" else 0.05
         self.git.is_checked = self._is_checked
         cast = Cast(self.habits, lambda: self.box.world)
-        here = SimMachine(
-            HERE, self.git, self.disk, Random(luck.random()), cast, lambda: self.box.clock()
-        )
-        here.cores = luck.choice((0, 1, 2, 2))
-        self.machines = {HERE: here}
+        self.machines = {name: self._machine(name, cast) for name in (HERE, ELSEWHERE)}
+        self._with_two = luck.random() < 0.35
         self.box = Box(folder, self.disk, self.git, self.machines, luck, self.note)
         self.owner = Owner(self.box, self.git, Random(luck.random()))
         self.history = invariants.History(self.disk.file)
+
+    def _machine(self, name: str, cast: Cast) -> SimMachine:
+        draw = Random(self.luck.random())
+        machine = SimMachine(name, self.git, self.disk, draw, cast, lambda: self.box.clock())
+        machine.cores = self.luck.choice((0, 1, 2, 2))
+        return machine
 
     def _drawn_habits(self) -> Habits:
         bad = 0.2 if self.theme == "agents" else 0.04
@@ -110,7 +115,13 @@ class Story:
         return self.told
 
     async def _begin(self) -> None:
-        await self.owner.begin(self.luck.choice((1, 1, 2)))
+        await self.owner.begin()
+        if self._with_two:
+            await self.owner.add_machine(ELSEWHERE, PLACES)
+        for n in range(self.luck.choice((1, 1, 2))):
+            await self.owner.new_goal(f"Add orders {n}")
+        if self._with_two:
+            await self.owner.tick(ELSEWHERE)
 
     async def _step(self) -> None:
         weights, moves = zip(*self._moves(), strict=True)
@@ -138,6 +149,7 @@ class Story:
             ("deaths", 2, self._die),
             ("deaths", 4, self._die_soon),
             ("deaths", 1, self._fill_disk),
+            ("deaths", 2, self._die_twice),
             ("links", 3, self._lose_link),
             ("links", 2, self._blink),
             ("machines", 1, self._power_cut),
@@ -160,6 +172,17 @@ class Story:
     async def _die(self) -> str:
         self.box.kill()
         return "kill -9 of the engine"
+
+    async def _die_twice(self) -> str:
+        """Die with much to read, and again while it is read."""
+        machine = self._a_machine()
+        machine.set_link(False)
+        await asyncio.sleep(self.luck.choice(PAUSES_S))
+        again = self.luck.randint(1, 150)
+        self.disk.die_again_after(again)
+        self.box.kill()
+        machine.set_link(True)
+        return f"kill -9 of the engine, and once more {again} boundaries later"
 
     async def _die_soon(self) -> str:
         after = self.luck.randint(1, 60)
@@ -230,6 +253,7 @@ class Story:
             self.told.kinds |= {type(effect).__name__ for effect in item.effects}
             self.note(f"    {item.stream} {type(item.event).__name__}")
         found = [*self.box.faults]
+        found += invariants.of_rules(self.history, self.box.world)
         found += invariants.always(self.git, self.machines.values(), self.box.world)
         engine = self.box.engine
         if engine is not None and engine.loop._is_quiet():
@@ -270,6 +294,7 @@ class Story:
         self.told.faults = [
             *invariants.at_rest(self.history, world),
             *invariants.owed_still(self.disk.file),
+            *invariants.lines_lost(self.history, self.machines.values()),
             *invariants.runs_left(self.machines.values(), world),
             *invariants.kept(self.history, self.owner.said),
         ]
