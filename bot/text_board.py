@@ -14,6 +14,8 @@ from bot.text_card import first_line
 from bot.text_sheet import HEADING, Words, capital, clock, count, dots, in_messages
 from engine.views import AnyCard, Board, ProjectView, Row
 
+ROW = 90  # a goal's name, short, and a piece's
+
 
 def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
     """Return /status: what waits on the owner, runs, comes next, has landed."""
@@ -39,7 +41,7 @@ def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
 
 def _row(row: Row, sheet: Builder, zone: tzinfo | None) -> None:
     until = f" · {clock(row.until, zone)}" if row.until else ""
-    sheet.line(f"• {dots(one_line(row.title, HEADING), one_line(row.text, 160))}{until}")
+    sheet.line(f"• {dots(one_line(row.title, ROW), one_line(row.text, 160))}{until}")
 
 
 def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:

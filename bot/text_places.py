@@ -9,6 +9,7 @@ from bot.entities import Builder, one_line, tame, visible
 from engine.views import ProjectCard
 
 WORDS_ROOM = 900
+GOALS_BRANCH = "branch quarterdeck/<goal>"  # where Push goes without a remote; a note says why
 FORGES = {
     # As they publish them for their users to compare.
     "github.com": "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU",
@@ -77,7 +78,8 @@ def _check(card: ProjectCard, sheet: Builder) -> None:
 
 def _added(card: ProjectCard, sheet: Builder) -> None:
     sheet.line(f"Added, from {one_line(card.base, 80)}.")
-    if card.push and card.push != card.source:
+    told = any(GOALS_BRANCH in note for note in card.notes)
+    if card.push and card.push != card.source and not (GOALS_BRANCH in card.push and told):
         sheet.add("Push goes to ").add(one_line(card.push, 200), "code").line()
     for note in card.notes:
         sheet.line(one_line(note, 400))

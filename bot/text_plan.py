@@ -10,7 +10,7 @@ from bot import text_estimate
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
-from bot.text_plan_card import SIZES, after
+from bot.text_plan_card import SIZES, after, numbered
 from bot.text_sheet import Button, Words
 from engine.views import PieceChoice, PieceLine, PlanChoices
 
@@ -75,8 +75,7 @@ def drop(now: PlanChoices, choice: PieceChoice) -> Words:
     if waiting:
         who = f"Piece{'s' if len(waiting) > 1 else ''} {', '.join(waiting)}"
         then = "waits" if len(waiting) == 1 else "wait"
-        first = ", ".join(map(str, choice.line.after))
-        instead = f"for what it waited for: {first}" if first else "for it no more"
+        instead = f"for {numbered(choice.line.after)}" if choice.line.after else "for it no more"
         sheet.line(f"{who} then {then} {instead}.")
     sheet.line("Once it is gone, only the lead can plan it again.")
     return Words(sheet.done(), ((Button(f"Drop piece {number}", "gone", "danger"),), (BACK,)))

@@ -67,7 +67,7 @@ def _piece(piece: PieceLine, sheet: Sheet, *, placed: bool) -> None:
     if not placed:
         sheet.fact(_place(piece))
     if piece.after:
-        sheet.line(after(piece.after))
+        sheet.line(f"     {after(piece.after)}")
 
 
 def _size(piece: PieceLine) -> str:
@@ -76,9 +76,13 @@ def _size(piece: PieceLine) -> str:
 
 def after(numbers: Sequence[int]) -> str:
     """Return "After: pieces 1 and 2 (starts once landed)"."""
+    return f"After: {numbered(numbers)} (starts once landed)"
+
+
+def numbered(numbers: Sequence[int]) -> str:
+    """Return "pieces 1 and 2"."""
     *head, last = [str(number) for number in numbers]
-    which = f"pieces {', '.join(head)} and {last}" if head else f"piece {last}"
-    return f"After: {which} (starts once landed)"
+    return f"pieces {', '.join(head)} and {last}" if head else f"piece {last}"
 
 
 def _whole_plan(card: PlanCard) -> str:

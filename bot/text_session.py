@@ -14,6 +14,7 @@ from bot.text_sheet import HEADING, Sheet, agent_and_model, capital, clock, coun
 from engine.views import STOPPED, SessionCard, Wait, WorkerCard
 
 # Stages in which a worker rests and plain code is busy with what it made.
+OVER = frozenset({"landed", "stopped"})
 TAKEN_IN = frozenset({"collecting", "landing"})
 
 
@@ -33,9 +34,12 @@ def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
     sheet.fact(dots(card.project, f"{card.base}{branch}"))
     if card.check:
         sheet.line(one_line(card.check, 160))
-    sheet.fact(dots(agent_and_model(card.agent, card.model), card.mode, card.machine))
+    fenced = card.fence == "fenced"
+    place = dots(card.machine, "fenced" if fenced else "")
+    sheet.fact(dots(agent_and_model(card.agent, card.model), card.mode, place))
     sheet.fact(f"Next workers only on {', '.join(card.machines)}" if card.machines else "")
-    sheet.fact(one_line(card.fence, 80))
+    if card.fence and not fenced:
+        sheet.line(f"⚠ {one_line(card.fence, 160)}")
     sent = f"{count(card.files, 'file')} of yours" if card.files else ""
     sheet.fact(dots(money(card.cost_usd), text_live.lines_to_come(card), sent))
 
@@ -49,7 +53,9 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
         stage, doing = doing, ""
     for wait in card.waits:  # what it waits for stands where its stage would
         sheet.line(_wait(wait, zone))
-    sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(card.where)))
+    # Why it ran just there is of no use any more once it is over.
+    where = card.where.partition(":")[0] if stage in OVER else card.where
+    sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(where)))
     sheet.fact(one_line(doing, 160), "italic")
     if card.uncopied:
         sheet.line(f"⚠ Not copied into its tree: {one_line(card.uncopied, 200)}")

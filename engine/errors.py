@@ -12,6 +12,11 @@ An outside thing that answers "no" (red check, conflict) is no error: it is an e
 """
 
 
+def ended(sentence: str) -> str:
+    """Return a sentence with one mark at its end, whatever it came with."""
+    return sentence if sentence.endswith(("?", "!", "…")) else f"{sentence.rstrip('.')}."
+
+
 class EngineError(Exception):
     """The root of ours: catch a subclass, unless all you do is print it and end."""
 

@@ -13,7 +13,7 @@ from typing import Final
 from engine.adapters import deploy_keys, guess, settings, sources
 from engine.adapters.hub import Hub
 from engine.adapters.sources import NoAccess, NoBase, Source
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, Unavailable, ended
 from engine.rules.adding import Fact
 from engine.rules.effects import TakeIn
 from engine.rules.events import ProjectBarred, ProjectBases, ProjectNotTaken, ProjectTaken
@@ -51,11 +51,15 @@ async def take_in(hub: Hub, order: TakeIn) -> Fact:
     except (NoAccess, _OtherHost) as no:
         return await _barred(hub, order, no.sentence if isinstance(no, NoAccess) else "")
     except (Refused, Unavailable) as no:
-        return ProjectNotTaken(card=order.card, why=_on_the_phone(no.sentence))
+        return ProjectNotTaken(card=order.card, why=_on_the_phone(no.sentence, order.source))
 
 
-def _on_the_phone(sentence: str) -> str:
-    return sentence.replace("with --base", "behind its address")
+def _on_the_phone(sentence: str, source: str = "") -> str:
+    """Leave out what is for a terminal, and the address: the card has it already."""
+    said = sentence.partition("\nTry `git ls-remote")[0]
+    said = said.removeprefix(f"{source} could not be read. ") if source else said
+    said = f"{said[:1].upper()}{said[1:]}" if said.startswith("git says:") else said
+    return said.replace("with --base", "behind its address")
 
 
 async def _inspect(hub: Hub, order: TakeIn) -> Source:
@@ -160,4 +164,4 @@ def _by_ssh_instead(source: str, words: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    return ended(f"{text[:1].upper()}{text[1:]}")

@@ -40,6 +40,8 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
             decided = "Not this: nothing is copied, and the work goes on without it"
     if ask.kind is AskKind.LIMIT and ask.decision in LIMIT_WORDS:
         decided = LIMIT_WORDS[ask.decision]
+    if ask.kind is AskKind.WHERE and ask.decision is Decision.ANSWER:
+        decided = "Given to the lead" if ask.title == ask_rule.EDITED else f"For {ask.text}"
     session = state_of(world, ask.teller, Session)
     machine = session.machine if session else "here"
     fenced, _ = fence_of(world, machine)

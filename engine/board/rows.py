@@ -88,7 +88,7 @@ def _rows_of_session(
     following: list[Row],
 ) -> None:
     title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
-    title = f"{goal.title} · {title}"
+    title = f"{_short(goal.title)} · {title}"
     for wait in card.waits:
         if wait.what == YOUR_ANSWER:
             continue  # the card that asks has a row of its own
@@ -99,6 +99,7 @@ def _rows_of_session(
         running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
 
 
+SHORT = 30
 PROJECT_ASKS = {
     "barred": "a key to let it in by",
     "bases": "the branch to start from",
@@ -140,12 +141,18 @@ def asks_for(card: AnyCard) -> str:
             return "your word"
 
 
+def _short(title: str) -> str:
+    """A goal's name beside a piece's: both must be seen."""
+    return title if len(title) <= SHORT else f"{title[: SHORT - 1].rstrip()}…"
+
+
 def _machine_line(fleet: Fleet, name: str) -> str:
     machine = fleet.machine(name)
     if machine is None:
         return name
     runs = sum(slot.machine == name for slot in fleet.running)
-    state = machine.fence if machine.up else f"down: {machine.why}"
+    fence = "fenced" if machine.fenced else f"⚠ {machine.fence}"
+    state = fence if machine.up else f"down: {machine.why}"
     if machine.paused:
         state = f"paused by you · {state}"
     return f"{name} · {runs} of {machine.max_runs} runs · {state}"

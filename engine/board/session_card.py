@@ -105,7 +105,7 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         mode=goal.mode,
         machines=goal.machines,
         machine=lead.where if lead and lead.live else "here",
-        fence=fence or ("fenced" if fenced else ""),
+        fence="fenced" if fenced else fence,
         branch=goal.branch,
         base=goal.base,
         check=_check_line(goal) if goal.branch else "",

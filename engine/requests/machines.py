@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.adapters import keypair, known_hosts
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, Unavailable, ended
 from engine.node.link import PROTOCOL
 from engine.requests.inside import Inside
 from engine.rules.events import (
@@ -59,7 +59,7 @@ class Machines(Inside):
         try:
             key = await ssh.look(ssh.Address.read(address))
         except Unavailable as away:
-            raise Refused(f"{away.sentence}. Nothing was added.") from away
+            raise Refused(f"{ended(away.sentence)} Nothing was added.") from away
         return {"key": key, "fingerprint": ssh.fingerprint(key)}
 
     async def add_machine(
@@ -89,7 +89,7 @@ class Machines(Inside):
         try:
             return _told(await machine.hello())
         except Unavailable as away:
-            raise Refused(f"{away.sentence}. Nothing was added.") from away
+            raise Refused(f"{ended(away.sentence)} Nothing was added.") from away
         finally:
             await machine.close()
 

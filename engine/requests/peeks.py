@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from engine.adapters import tail
 from engine.adapters.agents import DRIVERS
 from engine.adapters.machines import NodeRefused
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, Unavailable, ended
 from engine.requests.inside import Inside
 from engine.rules import news
 from engine.rules.session_state import Session, Stage
@@ -82,6 +82,6 @@ class Peeks(Inside):
 
 def _away(machine: str, why: str) -> str:
     return (
-        f"{machine} is away: {why.rstrip('.')}. What runs there goes on; Peek shows it once the "
+        f"{machine} is away: {ended(why)} What runs there goes on; Peek shows it once the "
         "machine is back."
     )

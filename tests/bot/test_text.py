@@ -11,6 +11,7 @@ from bot.emulator.texts import formatted
 from bot.entities import TEXT_LIMIT, units
 from engine.rules.words import Question
 from engine.views import (
+    STOPPED,
     AnyCard,
     Board,
     Document,
@@ -19,6 +20,8 @@ from engine.views import (
     QuestionCard,
     ReviewCard,
     ShipCard,
+    Wait,
+    WorkerCard,
 )
 from tests.bot.sample import CARDS, PIECES
 from tests.bot.stage import permission, plan, review, session
@@ -98,6 +101,32 @@ def test_where_all_pieces_run_is_said_once_and_else_at_each() -> None:
     assert "All 3 · here: why · claude" in shown
     assert "2  CSV writer · small" in shown
     assert "All 3" not in text.card(plan(pieces=PIECES)).rich.text
+
+
+def test_why_it_runs_there_is_not_said_of_what_is_over_and_a_fence_only_where_there_is_none() -> (
+    None
+):
+    worker = next(card for card in CARDS if isinstance(card, WorkerCard) and not card.asks)
+    landed = replace(worker, stage="landed", waits=(), where="here: only machine ticked")
+    shown = text.card(landed).rich.text
+    assert "Landed · attempt 2 · here\n" in shown
+    assert "only machine" not in shown
+    assert "here · fenced" in text.card(session(machine="here", fence="fenced")).rich.text
+    loud = text.card(session(machine="here", fence="unfenced: running as root")).rich.text
+    assert "\n⚠ unfenced: running as root" in loud
+
+
+def test_what_a_worker_waits_for_stands_in_place_of_its_stage() -> None:
+    worker = next(card for card in CARDS if isinstance(card, WorkerCard) and not card.asks)
+    for what, why, said in (
+        ("your answer", "it asked and goes on then", "Waits for your answer: it asked"),
+        ("a place to run", "here: paused by you", "Waits for a place to run: here: paused by you"),
+        (STOPPED, "nothing runs until /resume", "Stopped by you: nothing runs until /resume"),
+    ):
+        card = replace(worker, stage="working", doing="", waits=(Wait(what, why),))
+        shown = text.card(card).rich.text
+        assert said in shown
+        assert "Working" not in shown
 
 
 def test_a_decided_permission_says_so_in_its_first_line() -> None:

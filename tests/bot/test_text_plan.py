@@ -69,7 +69,7 @@ def test_what_can_be_dropped_says_who_waited_for_it() -> None:
     first, second, third = CHOICES.pieces
     chain = replace(second, line=replace(second.line, after=(1,)))
     now = replace(CHOICES, pieces=(first, chain, third))
-    assert "Piece 3 then waits for what it waited for: 1." in text_plan.drop(now, chain).rich.text
+    assert "Piece 3 then waits for piece 1." in text_plan.drop(now, chain).rich.text
 
 
 def test_a_title_cannot_pass_for_a_button_of_ours() -> None:

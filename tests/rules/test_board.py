@@ -138,6 +138,14 @@ def test_a_plan_stays_the_same_when_the_check_is_allowed_while_it_waits() -> Non
     assert world.card("pl-1").revision == before
 
 
+def test_a_long_goal_leaves_room_for_its_piece_on_the_board() -> None:
+    world = started(draft("Orders page"))
+    world.states[GOAL] = replace(world.states[GOAL], title="A goal of very many words " * 2)
+    world.begin_turn()
+    titles = [row.title for row in (*seen(world).running, *seen(world).next)]
+    assert "A goal of very many words A g… · 1. Orders page" in titles
+
+
 def test_each_decision_has_one_card_of_its_own_and_earlier_ones_show_their_result() -> None:
     """BR-21."""
     world = proposed(opened(CHECK), draft("One"))
