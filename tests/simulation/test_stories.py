@@ -35,5 +35,5 @@ def test_the_stories_get_as_far_as_a_push_and_into_all_kinds_of_trouble() -> Non
     for seed in range(12):
         kinds |= tell(seed).kinds
     reached = {"Merge", "Check", "Land", "Judge", "TakeRemote", "Push", "GoalShipped"}
-    trouble = {"LimitReached", "AskSettled", "MachineLost", "EngineAway", "ShipFailed"}
+    trouble = {"LimitReached", "AskSettled", "MachineLost", "EngineAway", "LandingDropped"}
     assert reached | trouble <= kinds
