@@ -9,6 +9,7 @@ Pure functions over tuples of pieces; goal.py holds the plan and decides. A piec
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
@@ -21,6 +22,11 @@ MAX_PIECES = 20
 MAX_TITLE = 100
 MAX_ATTEMPTS = 3
 SIZES = ("S", "M", "L")
+# Ticks, crosses, warnings and lights, as cards begin their lines with, and how they are shown.
+_OURS = re.compile(
+    "[\u203c\u2611\u2705\u2713\u2714\u2717\u2718\u26a0\u26aa\u26ab\u26d4\u274c\u274e\u2755\u2757"
+    "\U0001f534\U0001f535\U0001f5f8\U0001f5f9\U0001f6ab\U0001f6d1\U0001f7e0-\U0001f7eb][\ufe0e\ufe0f]?"
+)
 
 
 class Stage(StrEnum):
@@ -70,11 +76,12 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 def plain_title(title: str) -> str:
-    """A title without signs before it: on a card, a tick or a warning is ours to set.
+    """A title without signs before it, and without ours in it: a tick or a warning is ours to set.
 
     One of nothing else stands in quotes.
     """
-    whole = title = title.strip()
+    whole = title.strip()
+    title = " ".join(_OURS.sub(" ", whole).split())
     while title and not title[0].isascii() and not title[0].isalnum():
         if unicodedata.category(title[0]) in ("Ps", "Pi", "Sc"):
             break

@@ -22,6 +22,26 @@ OURS = tuple(text.LABELS.values())
         "\uff21\uff4c\uff4c\uff4f\uff57",
         "Not this",
         "\u0410lways",
+        "P\u057dsh",
+        "Push\u01c3",
+        "A\u04cfways",
+        "Al\u217cow",
+        "\u13e2ush",
+        "\ua4d1\ua4f4\ua4e2\ua4e7",
+        "\U0001d5e3\U0001d602\U0001d600\U0001d5f5",
+        "Start\u02d0",
+        "Push\u3164",
+        "P u s h",
+        "Pu$h",
+        "Push1",
+        "Push now",
+        "Push it later",
+        "Allow once",
+        "Always, in every project",
+        "Yes, allow always",
+        "\u2705 Yes",
+        "Yes \U0001f7e2",
+        "Stop all of them",
         "…",
         "✓",
     ],
@@ -31,7 +51,11 @@ def test_an_option_that_reads_like_a_button_of_ours_is_quoted(option: str) -> No
 
 
 @pytest.mark.parametrize(
-    "option", ["Euro", "Push it later", "\u0414\u0430", "\u6771\u4eac", "3.12"]
+    "option",
+    [
+        *("Euro", "\u0414\u0430", "\u041d\u0435\u0442", "\u6771\u4eac", "3.12", "2", "Postgres 16"),
+        *("Nowhere", "Allowance", "Not now", "Keep it as it is", "\U0001f34e Apples"),
+    ],
 )
 def test_any_other_option_stands_as_it_is(option: str) -> None:
     assert quoted(option, OURS) == option

@@ -88,6 +88,9 @@ def test_a_plan_without_a_fault_can_be_built_to_its_end(orders: list[list[int]])
         ("\u2713 Allowed by you", "Allowed by you"),
         ("\u26a0\ufe0f  \u2757 Orders", "Orders"),
         ("\u2022 \u2192 Orders", "Orders"),
+        ("Orders \u2705 Its check passed", "Orders Its check passed"),
+        ("Orders\U0001f7e2\u26a0\ufe0f page \u2713", "Orders page"),
+        ("Orders \U0001f34e page", "Orders \U0001f34e page"),
         (".gitignore", ".gitignore"),
         ("\u00c9tat", "\u00c9tat"),
         ("\u201cOrders\u201d page", "\u201cOrders\u201d page"),
@@ -95,5 +98,5 @@ def test_a_plan_without_a_fault_can_be_built_to_its_end(orders: list[list[int]])
         (" ", ""),
     ],
 )
-def test_a_title_begins_with_no_sign_of_ours(given: str, shown: str) -> None:
+def test_a_title_begins_with_no_sign_and_holds_none_of_ours(given: str, shown: str) -> None:
     assert plain_title(given) == shown
