@@ -326,6 +326,7 @@ async def test_a_remote_that_does_not_answer_is_said_at_once_and_can_be_cancelle
     phone: Phone,
 ) -> None:
     goal, path, card = await put_to_push(phone)
+    phone.will(goal, until="review")
     await phone.tap(card, "cancel")
     card = await phone.card(goal, ShipCard, lambda card: card.stage == "cancelled")
     name = phone.state(goal).project
