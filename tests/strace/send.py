@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ async def _queue(folder: Path) -> None:
 async def play(folder: Path) -> None:
     url = (folder / "url").read_text(encoding="ascii")
     bot = telegram.Bot(TOKEN, base_url=f"{url}/bot", request=HTTPXRequest(read_timeout=5.0))
-    now = [1_000_000.0]
+    now = [time.time()]
     async with Database(folder / "bot.sqlite3", "bot", secure_delete=True) as database, bot:
         outbox = Outbox(
             bot, CardStore(database), [OWNER], clock=lambda: now[0], wall=lambda: now[0]
@@ -110,7 +111,7 @@ async def _serve(folder: Path, tell: int) -> None:
 def judge(folder: Path) -> None:
     chat = json.loads((folder / "chat.json").read_text(encoding="utf-8"))
     said = Counter(words for words, _ in chat)
-    assert set(said) == {*LINES, CARD}
+    assert set(said) == {*LINES, CARD}, said
     assert sum(said.values()) <= len(LINES) + 2, said
     asyncio.run(_all_noted(folder))
 
