@@ -10,9 +10,10 @@ panels' (settings, plan, fleet …) are asked for by their own names. The goal's
 outbox.py, which knows whether there is a topic to tell it.
 """
 
-from bot.text_board import asks, board, catch_up, health, projects, reminder
+from bot.text_board import asks, board, catch_up, projects, reminder
 from bot.text_buttons import LABELS, READING, label, side_by_side
 from bot.text_card import card, headed, sounds
+from bot.text_health import health
 from bot.text_help import ANSWER_NONE, COMMANDS, HELP, NOT_THERE, PROMPTS
 from bot.text_plan_card import after
 from bot.text_said import document, joined, note, routine, said, spoken

@@ -1,4 +1,4 @@
-"""Answers to commands: what waits, runs and landed; projects; health.
+"""Answers to commands: what waits, runs and landed; projects.
 
 Pure wording, as text.py's; the views are the engine's. Neighbour: text_help.py.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
-from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.text_card import first_line
-from bot.text_sheet import HEADING, Words, capital, clock, count, dots, in_messages
+from bot.text_sheet import HEADING, Words, clock, count, dots, in_messages
 from engine.views import AnyCard, Board, ProjectView, Row
 
 ROW = 90  # a goal's name, short, and a piece's
@@ -90,26 +89,6 @@ def projects(views: Sequence[ProjectView]) -> list[Words]:
         sheet.line("No project yet.")
     sheet.line().line("Add one: /projects add NAME URL_OR_PATH")
     return in_messages(sheet)
-
-
-def health(found: dict[str, object]) -> list[Words]:
-    """Return /health: what the engine says of itself, a fact a line."""
-    sheet = Builder().line("Health", "bold")
-    for name, value in found.items():
-        if name == "usage":
-            value = text_usage.of_accounts(value)
-        elif name == "reserve":
-            value = f"{value} %" if value else "none"
-        sheet.line(f"{capital(name.replace('_', ' '))}: {one_line(_plainly(value), 300)}")
-    return in_messages(sheet)
-
-
-def _plainly(value: object) -> str:
-    if isinstance(value, dict):
-        value = [f"{name} {_plainly(one)}" for name, one in value.items()]
-    if isinstance(value, list | tuple):
-        return "; ".join(map(str, value)) or "none"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _wait(number: int) -> str:

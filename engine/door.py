@@ -156,6 +156,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "disk_free_gb": round(disk.free / 1e9, 1),
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),
+            "decisions": len(await self.asks()),
             "held": fleet.held,
             "kept": retention.LIMITS,
             "patience": PATIENCE,

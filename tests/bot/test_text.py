@@ -255,7 +255,22 @@ def test_status_with_nothing_says_so() -> None:
 def test_health_is_a_fact_a_line() -> None:
     found = {"disk_free_gb": 3.5, "held": False, "limits": {"here": 10}, "broken": {}}
     (words,) = text.health(found)
-    assert words.rich.text == "Health\nDisk free gb: 3.5\nHeld: no\nLimits: here 10\nBroken: none"
+    assert words.rich.text == "All is well.\n3.5 GB free on this disk"
+
+
+def test_health_says_first_what_is_not_well_and_what_waits_for_whom() -> None:
+    found = {
+        "machines": ["here · 1 of 10 runs · fenced", "box · 0 of 4 runs · down: no answer"],
+        "running": 1,
+        "waiting": 2,
+        "decisions": 1,
+        "held": True,
+        "patience": {"a check": "20 min"},
+    }
+    (words,) = text.health(found)
+    assert words.rich.text.startswith("Not all is well.\n⚠ box is away\n⚠ Everything is stopped")
+    assert "1 at work · 2 waiting for a place · 1 decision waiting for you" in words.rich.text
+    assert [s.kind for s in words.rich.spans][-1] == "expandable_blockquote"
 
 
 def test_a_diff_that_fits_is_a_block_and_a_long_one_a_file() -> None:
