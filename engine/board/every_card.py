@@ -26,7 +26,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.project import Project
 from engine.rules.ship import Ship
-from engine.views import AnyCard, CommandCard, PlanCard, SessionCard, WorkerCard
+from engine.views import AnyCard, CommandCard, PlanCard, ReviewCard, SessionCard, WorkerCard
 
 
 def sealed(card: AnyCard) -> AnyCard:
@@ -40,6 +40,8 @@ def sealed(card: AnyCard) -> AnyCard:
         bare = replace(
             card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False
         )
+        if isinstance(bare, ReviewCard):
+            bare = replace(bare, cost_usd=0.0)  # the turn that put it ends, and is paid, later
         body = msgspec.json.encode(_alone(bare))
     return replace(card, revision=hashlib.sha256(body).hexdigest()[:8])
 
