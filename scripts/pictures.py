@@ -75,6 +75,26 @@ async def topics(phone: Screen, camera: Camera) -> None:
     await camera.take("topics")
 
 
+async def second_goal(phone: Screen, camera: Camera) -> None:
+    """Change its plan, start it, peek at a worker that waits, and look at the settings."""
+    await phone.tap("#topics li")
+    await goal.press(phone, "A plan waits for your go", "Change…")
+    await goal.press(phone, "which piece?", "3 · Print the list")
+    await phone.until(goal.card_with("3 · Print the list", "Done"), goal.STEP_S)
+    await camera.take("change")
+    await goal.press(phone, "3 · Print the list", "Done")
+    await goal.press(phone, "A plan waits for your go", "Start")
+    await phone.until(goal.card_with("Allow a command?", "Allow"), goal.STEP_S)
+    await goal.press(phone, "Worker 3", "Peek")
+    peeked = "document.querySelector('#messages').innerText.includes('Peek: Worker 3') && [1]"
+    await phone.until(peeked, goal.STEP_S)
+    await camera.take("peek")
+    await phone.tap(".tab", "General")
+    await phone.write("/settings")
+    await phone.until(goal.card_with("Time zone", "Quiet hours"), goal.STEP_S)
+    await camera.take("settings")
+
+
 async def take_all(address: str, folder: Path) -> None:
     async with (
         chromium.connected(address) as browser,
@@ -85,6 +105,7 @@ async def take_all(address: str, folder: Path) -> None:
         camera = Camera(phone, folder)
         await goal.play(phone, camera.step)
         await topics(phone, camera)
+        await second_goal(phone, camera)
 
 
 def main() -> int:
