@@ -28,8 +28,8 @@ _TARGETS: Final = named(
     "docs doc ci py py3 pytest jest vitest"
 )
 _BESIDE: Final = named(
-    "and then ship send sync apply seed launch install start stop up down serve update upgrade clean rm "
-    "del kill exec shell"
+    "and then out ship send sync apply seed launch install start stop up down serve update upgrade clean "
+    "rm del kill exec shell disk disks device devices drive drives"
 )
 _KEY_FILES: Final = (
     *(".key", ".pem", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".asc", ".gpg", ".der", ".ppk"),
@@ -42,6 +42,7 @@ _KINDS: Final = {
     "package": re.compile(r"\.|\./[A-Za-z0-9_./-]*"),
     "revision": re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_@./~^-]*"),
     "target": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*"),
+    "task": re.compile(r":?(test|check|build|assemble|lint|compile|verify|package)"),
     "text": re.compile(r"[^-].*"),
 }
 _PATHS: Final = ("path", "file", "package", "revision")
@@ -52,10 +53,8 @@ class Known(Struct, frozen=True):
 
     flags: frozenset[str]
     valued: dict[str, str]  # an option -> the kind of its value
-    first: str = (
-        ""  # the kind of the first word that is no option, where it differs from the others
-    )
-    words: str = ""  # the kind of such words; none: there are none
+    first: str = ""  # the kind of the first word that is no option, where it is one of its own
+    words: str = ""  # the kind of the others; none: there are none
     least: int = 0  # as many of them at least
     after: frozenset[str] = frozenset()  # what may stand behind a "--"
 
@@ -130,7 +129,8 @@ _TOOLS: Final[dict[str, Known]] = {
     "vitest run": known("--coverage --silent -t:text", "path"),
     "npm test, npm t, pnpm test": known("-s --silent --if-present"),
     "npm run, npm run-script, pnpm run, yarn run": _SCRIPT,
-    "pnpm, yarn": _SCRIPT,
+    "yarn test, yarn lint, yarn build, yarn typecheck, yarn format": known("-s --silent"),
+    "pnpm lint, pnpm build, pnpm typecheck, pnpm format": known("-s --silent"),
     "npm ls, pnpm ls": known(),
     "bun test": known("", "path"),
     "make, gmake": _MAKE,
@@ -147,8 +147,8 @@ _TOOLS: Final[dict[str, Known]] = {
     "go build, go vet, go list": known("-v -race", "package"),
     "go fmt": known("", "package"),
     "gofmt": known("-l -d", "path"),
-    "gradle, ./gradlew": known(_GRADLE, "target", least=1),
-    "mvn, ./mvnw": known("-q -o -B", "target", least=1),
+    "gradle, ./gradlew": known(_GRADLE, "task", least=1),
+    "mvn, ./mvnw": known("-q -o -B", "task", least=1),
     "dotnet test, dotnet build": known("--no-restore --no-build", "path"),
     "mix test, mix compile, mix format": known("--warnings-as-errors --check-formatted", "path"),
     "swift test, swift build": known("-q"),
@@ -204,8 +204,6 @@ def understood(parts: Sequence[Part]) -> bool:
 
 
 def _known(words: tuple[str, ...], table: dict[str, Known], piped: bool) -> bool:
-    if words[:2] == ("git", "--no-pager"):
-        words = (words[0], *words[2:])
     pair = " ".join(words[:2])
     if pair in CARRIERS and table is ALL:
         return len(words) > 2 and _known(words[2:], table, piped)
