@@ -9,15 +9,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 
-from bot import logins, text, text_fleet, text_places, text_start
+from bot import logins, text, text_fleet, text_places, text_start, text_stops
 from bot.cards import Cards
 from bot.file_back import FileBack
 from bot.fleet import offer_page
 from bot.heard import Heard, as_view, done, prompt_for, receipt, said
-from bot.panels import Engine, Panels
+from bot.panels import Engine, Panels, verdict
 from bot.projects import wanted
 from bot.settings import NAMES, OF_LEADS
 from bot.settings_project import panel_of
+from bot.stops import meant_by
 from bot.text import Words
 from bot.unsaid import Item, Prompt, Say
 from engine.views import Board, OwnerView, ProjectView, SessionCard
@@ -163,25 +164,18 @@ class Commands:
                     heard.message_id,
                 )
             ]
-        every = rest.lower() == "all"
-        goal = "" if every else heard.goal or self._only_goal(name)
-        if not goal and not every:
-            return [
-                said(
-                    f"Which one? Send /{name} in its topic or as a reply to its card, or /{name} all.",
-                    heard.message_id,
-                )
-            ]
-        return done(heard, await self._engine.call(name, cause=heard.cause, goal=goal))
-
-    def _only_goal(self, verb: str) -> str:
-        """Return the goal that alone can be meant, or nothing."""
-        found = [
-            card.id
-            for card in self._cards.live.values()
-            if isinstance(card, SessionCard) and verb in card.buttons
-        ]
-        return found[0] if len(found) == 1 else ""
+        if rest and rest.lower() != "all":
+            return [said(text_stops.only_all(name), heard.message_id)]
+        found = {card.id: card for card in meant_by(name, self._cards.live.values())}
+        goal = "" if rest else heard.goal
+        if not goal and not rest:
+            if len(found) != 1:
+                return [await self._panels.open(name)]
+            goal = next(iter(found))
+        told = verdict(await self._engine.call(name, cause=heard.cause, goal=goal))
+        lead = self._cards.live.get(goal)
+        title = lead.title if isinstance(lead, SessionCard) else ""
+        return [said(text_stops.named(told or "Done", title), heard.message_id)]
 
     async def _projects(self, heard: Heard, rest: str) -> list[Item]:
         verb, *words = rest.split(maxsplit=2) or [""]

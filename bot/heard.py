@@ -3,14 +3,16 @@
 Neighbours: messages.py makes it of what came, commands.py and panels.py act on it.
 """
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot import text
 from bot.panels import verdict
-from bot.unsaid import Item, Prompt, React, Say
+from bot.unsaid import File, Item, Prompt, React, Say
 from engine.views import Attachment
 
 T = TypeVar("T")
@@ -59,6 +61,20 @@ def done(heard: Heard, result: object) -> list[Item]:
 def prompt_for(prompt: Prompt, goal: str) -> Say:
     sentence, placeholder = text.PROMPTS[prompt.verb]
     return Say(words=text.said(sentence), goal=goal, prompt=prompt, placeholder=placeholder)
+
+
+def asked_again(refusal: str, prompt: Prompt, goal: str = "") -> Say:
+    """Say why a typed line will not do, as the prompt that the next one answers."""
+    words = text.said(f"{refusal.rstrip()}\n{text.AGAIN}")
+    return Say(words=words, goal=goal, prompt=prompt, placeholder=text.AGAIN_FIELD)
+
+
+def answered_in(goal: str, items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return what is answered to a line written in a goal's topic: there, not in General."""
+    return tuple(
+        replace(item, goal=goal) if isinstance(item, Say | File) and not item.goal else item
+        for item in items
+    )
 
 
 def as_view(result: object, kind: type[T]) -> T:

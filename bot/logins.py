@@ -14,6 +14,7 @@ import msgspec
 import telegram
 
 from bot import delivery, text, text_fleet
+from bot.heard import asked_again
 from bot.inbox import Arrived, Reply, in_order
 from bot.panels import Engine, verdict
 from bot.unsaid import Delete, Item, Prompt, Say
@@ -61,7 +62,7 @@ class Logins:
         gone = [Delete(message_id=message_id) for message_id in ids]
         token = "".join("".join(in_order(parts)).split())
         if not token or any("text" not in one.body for one in parts):
-            return Reply((*gone, Say(words=text.said(text_fleet.TOKEN_AS_TEXT))))
+            return Reply((*gone, asked_again(text_fleet.TOKEN_AS_TEXT, prompt)))
         try:
             kept = await self._engine.call(
                 "sign_in",
@@ -71,7 +72,7 @@ class Logins:
                 sealed=seal(self._public, token.encode(errors="replace")),
             )
         except Refused as refusal:
-            return Reply((*gone, Say(words=text.said(refusal.sentence))))
+            return Reply((*gone, asked_again(refusal.sentence, prompt)))
         named = Delete(message_id=ids[-1], names=(text_fleet.TOKEN_OF.format(name=prompt.project),))
         return Reply((*gone[:-1], Say(words=text.said(verdict(kept))), named))
 

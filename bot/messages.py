@@ -16,7 +16,7 @@ from bot.buttons import Pressed
 from bot.commands import Commands, meant
 from bot.entities import TEXT_LIMIT, units
 from bot.file_back import FileBack
-from bot.heard import Heard, receipt, said
+from bot.heard import Heard, asked_again, receipt, said
 from bot.inbox import Arrived, Reply, in_order
 from bot.logins import Logins
 from bot.outbox import Outbox
@@ -199,13 +199,16 @@ class Messages:
     async def _typed(self, heard: Heard, prompt: Prompt) -> list[Item]:
         """Hand a panel the line it asked for; a line that will not do may be typed again."""
         pressed = Pressed(prompt.card, prompt.revision, prompt.verb)
-        then = await self._panels.press(
-            pressed,
-            message_id=prompt.message,
-            goal=heard.goal,
-            cause=heard.cause,
-            line=heard.text,
-        )
+        try:
+            then = await self._panels.press(
+                pressed,
+                message_id=prompt.message,
+                goal=heard.goal,
+                cause=heard.cause,
+                line=heard.text,
+            )
+        except Refused as refusal:
+            return [asked_again(refusal.sentence, prompt, heard.goal)]
         return [*then.items, *receipt(heard, then.said)]
 
 

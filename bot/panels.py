@@ -62,6 +62,7 @@ class At(Struct, frozen=True, kw_only=True):
     cause: str = ""
     zone: tzinfo | None = None
     card: Callable[[str], AnyCard | None] = lambda _id: None
+    live: Callable[[], Iterable[AnyCard]] = lambda: ()
 
     async def ask(self, verb: str, **args: Any) -> Any:
         """Read something of the engine."""
@@ -120,6 +121,7 @@ class Panels:
         *,
         zone: Callable[[], tzinfo | None] = lambda: None,
         card: Callable[[str], AnyCard | None] = lambda _id: None,
+        live: Callable[[], Iterable[AnyCard]] = lambda: (),
     ) -> None:
         self._engine = engine
         self._known = {panel.name: panel for panel in known}
@@ -128,6 +130,7 @@ class Panels:
         }
         self._zone = zone
         self._card = card
+        self._live = live
 
     def knows(self, panel_id: str) -> bool:
         """Return whether an id is a panel's: no card's begins with a panel's name."""
@@ -197,6 +200,7 @@ class Panels:
             cause=cause,
             zone=self._zone(),
             card=self._card,
+            live=self._live,
         )
         return self._known[name], at
 

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Sequence
 
 import telegram
+from msgspec.structs import replace
 
 from bot.cards import Cards
 from bot.commands import Commands
 from bot.edits import Edits
 from bot.file_back import FileBack
 from bot.fleet import Accounts, Machines
+from bot.heard import answered_in
 from bot.inbox import Arrived, Reply
 from bot.kept import KeptRules
 from bot.logins import Logins
@@ -26,6 +28,7 @@ from bot.plan_panel import PlanPanel
 from bot.projects import Projects
 from bot.sent import Sending
 from bot.settings import Settings
+from bot.stops import Which
 from bot.taps import TAP_S, Taps
 from stores.attached import Attached
 from stores.cards import CardStore
@@ -37,6 +40,8 @@ PANELS: tuple[Panel, ...] = (
     Settings(),
     PlanPanel(),
     KeptRules(),
+    Which("stop"),
+    Which("resume"),
 )
 
 
@@ -60,8 +65,13 @@ class Requests:
         tap_s: float = TAP_S,
         wall: Callable[[], float] = time.time,
     ) -> None:
+        self._outbox = outbox
         shown = Panels(
-            engine, panels, zone=lambda: cards.zone, card=lambda name: cards.live.get(name)
+            engine,
+            panels,
+            zone=lambda: cards.zone,
+            card=lambda name: cards.live.get(name),
+            live=lambda: list(cards.live.values()),
         )
         pasted = Pasted(bot, engine, outbox, public)
         file_back = FileBack(engine, cards)
@@ -81,6 +91,18 @@ class Requests:
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
+        reply = await self._done(parts)
+        goal = self._topic(parts[0])
+        return replace(reply, items=answered_in(goal, reply.items)) if goal else reply
+
+    def _topic(self, one: Arrived) -> str:
+        """Return the goal in whose topic a message was written: what is answered stands there too."""
+        thread = int(one.body.get("message_thread_id") or 0)
+        if one.by.kind == "callback_query" or not one.body.get("is_topic_message"):
+            return ""
+        return self._outbox.goal_of_thread(one.by.chat, thread)
+
+    async def _done(self, parts: Sequence[Arrived]) -> Reply:
         match parts[0].by.kind:
             case "callback_query":
                 return await self._taps.handle(parts[0])

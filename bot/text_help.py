@@ -7,6 +7,8 @@ from __future__ import annotations
 
 NOT_THERE = "That is not there any more. Look at it again."
 ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
+AGAIN = "Reply to this message with another, or leave it."
+AGAIN_FIELD = "Type it again"
 PROMPTS = {
     "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
     "another": (
@@ -26,8 +28,8 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /projects  list; /projects add NAME URL_OR_PATH
 /machines  list; /machines add NAME USER@HOST
 /accounts  list; /accounts add NAME claude
-/stop  in a session, or /stop all
-/resume  in a session, or /resume all
+/stop  in a session, or which one is asked; /stop all
+/resume  likewise; /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
 /settings reserve 20  what of an account no new worker may use, in per cent
 /settings rules  what Always allows: take it back

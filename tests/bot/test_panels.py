@@ -66,9 +66,10 @@ async def test_a_typed_value_that_will_not_do_may_be_typed_again(stage: Stage) -
     stage.phone.tap(page, "Type it…")
     prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
     stage.phone.reply(prompt, "Nowhere")
-    await stage.phone.wait_for(lambda m: m.text == "That is no time zone.")
+    again = await stage.phone.wait_for(lambda m: "That is no time zone." in m.text)
+    assert again.asks_for_reply
     stage.door.refuses = ""
-    stage.phone.reply(prompt, "Asia/Tokyo")
+    stage.phone.reply(again, "Asia/Tokyo")
     await now_says(stage, panel, "Time zone: Asia/Tokyo")
 
 

@@ -170,15 +170,69 @@ async def test_stop_means_the_session_it_is_said_in_or_the_only_one(stage: Stage
     await stage.start_bot()
     card = await stage.phone.wait_for(lambda m: "Stop" in m.labels)
     stage.phone.send("/stop")
-    await stage.phone.wait_for(lambda m: m.text == "Stopped")
+    await stage.phone.wait_for(lambda m: m.text == "Stopped: “Add CSV export to orders”")
     stage.door.show(session("g-2", title="Another"))
     await stage.phone.wait_for(lambda m: "Another" in m.text)
-    assert "Which one?" in await said_back(stage, "/stop")
+    assert "Stop which one?" in await said_back(stage, "/stop")
     stage.phone.reply(card, "/stop")
     await stage.asked(2)
     stage.phone.send("/stop all")
     asked = await stage.asked(3)
     assert [args["goal"] for _, args in asked] == ["g-1", "g-1", ""]
+
+
+async def test_of_several_goals_the_one_to_stop_is_tapped(stage: Stage) -> None:
+    stage.door.show(session("g-1"))
+    stage.door.show(session("g-2", title="Another"))
+    await stage.start_bot()
+    await stage.phone.wait_for(lambda m: "Another" in m.text)
+    stage.phone.send("/stop")
+    which = await stage.phone.wait_for(lambda m: "Stop which one?" in m.text)
+    assert which.labels == ["Add CSV export to orders", "Another", "All"]
+    stage.phone.tap(which, "Another")
+    assert await stage.asked() == [("stop", {"goal": "g-2"})]
+    done = await stage.phone.wait_for(lambda m: m.id == which.id and "Stopped" in m.text)
+    assert (done.text, done.labels) == ("Stopped: “Another”", [])
+
+
+async def test_the_only_stopped_goal_goes_on_and_all_may_be_tapped(stage: Stage) -> None:
+    stage.door.show(session("g-1", buttons=("resume", "drop")))
+    await stage.start_bot()
+    await stage.phone.wait_for(lambda m: "Resume" in m.labels)
+    assert "“Add CSV export to orders”" in await said_back(stage, "/resume")
+    stage.door.show(session("g-2", title="Another", buttons=("resume", "drop")))
+    await stage.phone.wait_for(lambda m: "Another" in m.text)
+    stage.phone.send("/resume")
+    which = await stage.phone.wait_for(lambda m: "Which one goes on?" in m.text)
+    stage.phone.tap(which, "All")
+    assert [args["goal"] for _, args in await stage.asked(2)] == ["g-1", ""]
+
+
+async def test_words_behind_stop_all_stop_nothing(stage: Stage) -> None:
+    """BR-29."""
+    stage.door.show(session("g-1"))
+    await stage.start_bot()
+    await stage.phone.wait_for(lambda m: "Stop" in m.labels)
+    assert "Nothing was done" in await said_back(stage, "/stop all please")
+    assert "Nothing is at work" not in await said_back(stage, "/stop now")
+    assert stage.door.asked == []
+
+
+async def test_a_command_in_a_topic_is_answered_there(topical: Stage) -> None:
+    topical.door.show(session())
+    await topical.start_bot()
+    card = await topical.phone.wait_for(lambda m: m.in_topic)
+    for words, told in {
+        "/status": "here · fenced",
+        "/asks": "Nothing waits on you",
+        "/health": "Engine: well",
+        "/projects": "shop",
+        "/help": "/resume",
+        "/nosuch": "There is no /nosuch",
+    }.items():
+        topical.phone.send(words, thread=card.thread)
+        answer = await topical.phone.wait_for(lambda m, told=told: m.from_bot and told in m.text)  # type: ignore[misc]
+        assert answer.thread == card.thread, words
 
 
 async def test_a_stop_from_yesterday_is_judged_by_its_date(tmp_path: Path) -> None:
