@@ -56,7 +56,7 @@ def parked(now: Session, event: RunExited) -> Step:
     who = news.who(now.role, now.number, now.title)
     said = (
         f"{who} was {why}. It goes on by itself in {PAUSE_S / 60:.0f} min, if memory is free then; "
-        "Resume goes on at once."
+        "Resume on its goal's card goes on at once."
     )
     wake = Tell(stream=now.stream, event=HoldOver(what="killed", run=now.run), due_at=until)
     return waiting, (Say(goal=now.goal, kind="warning", text=said), wake)

@@ -118,9 +118,11 @@ async def test_a_used_up_plan_is_waited_out_a_minute_past_its_reset(tmp_path: Pa
             assert RETRY not in card.labels
             assert [m.text for m in deck.phone.heard() if "Allow" not in m.labels] == []
             asked = len(api.requests)
-            deck.pass_time(3600 + 55)
+            deck.pass_time(session.parked_until - time.time() - 30)  # past the reset itself
+            await deck.engine.loop.settle()  # what was due by then has been acted on
+            assert [s.stage for s in deck.sessions()] == [Stage.PARKED]
             assert len(api.requests) == asked
-            deck.pass_time(10)
+            deck.pass_time(31)
             await deck.shown(lambda m: "I go on." in m.text)
 
 
@@ -178,7 +180,7 @@ async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path
             await deck.until(lambda: any(is_sleeping(pid) for pid in deck.processes_of(run)))
             with anothers(run) as bystander:
                 os.kill(deck.agent_of(run)[0], signal.SIGKILL)
-                await deck.press("Resume", "killed by signal 9")
+                await deck.press("Resume")
                 await deck.shown(lambda m: "Ship" in m.labels)
                 assert bystander.poll() is None
             assert beside

@@ -293,7 +293,24 @@ def test_silence_is_ended_and_the_conversation_kept() -> None:
     assert "silent for long" in again.prompt
 
 
+def test_silence_from_the_very_start_is_ended_and_the_task_said_again() -> None:
+    """BR-67: it never even took the turn up."""
+    world, start = running(named=False)
+    watch = world.take(Watch)
+    assert watch.due_at == world.now + QUIET_S
+    world.post(ME, RunQuiet(run=start.run, silent_s=QUIET_S - 60))
+    assert world.owes(CloseRun) == []
+    assert world.take(Watch).due_at == world.now + 60
+    world.post(ME, RunQuiet(run=start.run, silent_s=QUIET_S))
+    assert world.take(CloseRun).grace_s == 0.0
+    world.post(ME, RunExited(run=start.run))
+    again = world.take(StartRun).prompt
+    assert "Build it" in again
+    assert "silent for long" in again
+
+
 def test_a_run_that_waits_for_the_owner_is_not_silent() -> None:
+    """BR-67: not while a permission is open."""
     world, start = running()
     world.take(Watch)
     world.post(ME, permission(start.run))
