@@ -314,10 +314,9 @@ async def _told(seed: int, steps: int, folder: Path) -> Told:
     database.boundary = story.disk.boundary
     try:
         told = await story.tell(steps)
-    except driven.Stuck:
-        raise
     finally:
         story.sum_up()
+        story.disk.file.close()
     return told
 
 
