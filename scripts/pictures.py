@@ -22,6 +22,8 @@ NAMES = {
 }
 SHOWN = "document.querySelectorAll('#messages li').length"
 QUIET_S, QUIET_LOOKS = 2.2, 5
+NEWEST_TOPIC = """Math.max(...[...document.querySelectorAll("#topics [data-where]")]
+    .map((row) => Number(row.dataset.where)))"""
 SECOND_WISH = "/new pantry Warn when something runs out this week."
 
 
@@ -77,7 +79,8 @@ async def topics(phone: Screen, camera: Camera) -> None:
 
 async def second_goal(phone: Screen, camera: Camera) -> None:
     """Change its plan, start it, peek at a worker that waits, and look at the settings."""
-    await phone.tap("#topics li")
+    newest = await phone.look(NEWEST_TOPIC)
+    await phone.tap(f'#topics [data-where="{newest}"]')
     await goal.press(phone, "A plan waits for your go", "Change…")
     await goal.press(phone, "which piece?", "3 · Print the list")
     await phone.until(goal.card_with("3 · Print the list", "Done"), goal.STEP_S)
