@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from bot import logins, text, text_fleet, text_places, text_start, text_stops
 from bot.cards import Cards
+from bot.entities import one_line
 from bot.file_back import FileBack
 from bot.fleet import offer_page
 from bot.heard import Heard, as_view, done, prompt_for, receipt, said
@@ -104,6 +105,9 @@ class Commands:
         names = {view.name.lower(): view.name for view in await self._known_projects()}
         if not value and name.lower() in names and name.lower() not in NAMES:
             return [await self._panels.open(panel_of(names[name.lower()]))]
+        if not value.strip() and name.lower() not in NAMES:
+            sentence = text_places.NO_PROJECT.format(name=one_line(name, 60))
+            return [said(f"{sentence} /settings shows what can be set.", heard.message_id)]
         if not value.strip():
             return [
                 said(
@@ -192,8 +196,14 @@ class Commands:
                 )
                 return done(heard, result)
             case "remove", [name]:
-                result = await self._engine.call("remove_project", cause=heard.cause, name=name)
-                return done(heard, result)
+                names = [view.name for view in await self._known_projects()]
+                if name.lower() not in names:
+                    return [
+                        said(
+                            text_places.NO_PROJECT.format(name=one_line(name, 60)), heard.message_id
+                        )
+                    ]
+                return [await self._panels.open(panel_of(name.lower()), page="remove")]
             case _:
                 return [said(text_places.PROJECTS_USAGE, heard.message_id)]
 

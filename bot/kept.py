@@ -26,7 +26,7 @@ class KeptRules:
         found = msgspec.to_builtins(await at.ask("rules", project=project))
         views = msgspec.convert(found, list[RuleView])
         page = int(at.page) if at.page.isdigit() else 0
-        return text_kept.listed(views, page, at.zone)
+        return text_kept.listed(views, page, at.zone, of_one=bool(at.about))
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         if verb == "back":

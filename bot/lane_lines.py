@@ -139,7 +139,7 @@ class LaneLines:
             self._chat.outbox.bot,
             self._chat.id,
             item.message_id,
-            self._chat.as_sent(same[newest].words, place, False, line.id),
+            self._chat.as_sent(same[newest].words, place, same[newest].below, line.id),
             item.card,
             same[newest].revision,
         )
@@ -261,15 +261,17 @@ class LaneLines:
         names = " and ".join(item.names)
         match outcome:
             case Done() | Gone():
-                words = text.said(f"Stored as {names}; deleted from the chat.")
+                stored = f"Stored as {names}; deleted" if item.kept else "Not kept, and deleted"
+                words = text.said(f"{stored} from the chat.")
                 await self._off(line, queue=self._about(item, words, sounds=False))
             case Refused() | NoThread() if not item.names:
                 # Older than two days: nothing of it may be pressed any more, nor taken for what is.
                 instead = Edit(message_id=item.message_id, words=text.said(text_away.MOVED))
                 await self._off(line, queue=packed(self._chat.id, Weight.ANSWER, [instead]))
             case Refused() | NoThread():
+                stored = f"stored as {names}" if item.kept else "not kept here"
                 words = text.said(
-                    f"Your message is still in the chat. It holds a key (stored as {names}) and "
+                    f"Your message is still in the chat. It holds a key ({stored}) and "
                     "Telegram will not let me delete it: delete it yourself now, and replace the key."
                 )
                 await self._off(line, queue=self._about(item, words, sounds=True))

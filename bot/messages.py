@@ -28,6 +28,8 @@ from engine.errors import Refused
 from engine.views import Attachment
 from stores.cards import CardStore, Told
 
+COMMAND = re.compile(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", re.S)
+
 
 class Messages:
     """Turns what owners write and send along into calls."""
@@ -131,23 +133,27 @@ class Messages:
             return await self._forwarded(heard)
         if heard.prompt is not None:
             return await self._prompted(heard, heard.prompt)
-        command = re.fullmatch(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", heard.text, re.S)
-        if command:
-            name = command[1].lower()
-            items = await self._commands.do(heard, name, (command[2] or "").strip())
-            if heard.files and name != "new":
-                items.append(said(text_files.NOT_NEEDED, heard.message_id))
-            return items
+        if command := COMMAND.fullmatch(heard.text):
+            return await self._ordered(heard, command)
         wanted = None if heard.files else file_back.wish(heard.text)
         if wanted:
             sent = await self._file_back.wished(wanted, heard.goal, heard.card, heard.message_id)
             if sent is not None:
                 return sent
+        if re.fullmatch(r"\s*/\S*\s*", heard.text):
+            return [said(text.NO_COMMAND, heard.message_id)]
         if near := meant(heard.text):
             return [said(f"Did you mean {near}? Nothing was started.", heard.message_id)]
         if not heard.goal and self._panels.knows(heard.card):
             return [said(text.ANSWER_NONE, heard.message_id)]
         return await self._hear(heard, heard.text)
+
+    async def _ordered(self, heard: Heard, command: re.Match[str]) -> list[Item]:
+        name = command[1].lower()
+        items = await self._commands.do(heard, name, (command[2] or "").strip())
+        if heard.files and name != "new":
+            items.append(said(text_files.NOT_NEEDED, heard.message_id))
+        return items
 
     async def _hear(self, heard: Heard, words: str) -> list[Item]:
         result = await self._engine.call(
@@ -183,6 +189,8 @@ class Messages:
     async def _prompted(self, heard: Heard, prompt: Prompt) -> list[Item]:
         if self._panels.knows(prompt.card):
             return await self._typed(heard, prompt)
+        if prompt.verb == "new" and (command := COMMAND.fullmatch(heard.text)):
+            return await self._ordered(heard, command)
         if prompt.verb == "new":
             return await self._commands.new_goal(heard, prompt.project, heard.text)
         result = await self._engine.call(

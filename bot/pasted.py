@@ -5,11 +5,12 @@ keys.py knows what looks like a key; messages.py asks here first.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 import telegram
 
-from bot import delivery, keys
+from bot import delivery, keys, text_settings
 from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
@@ -40,9 +41,12 @@ class Pasted:
         # At once, whatever else is slow or away; what is queued below makes sure of it.
         for message_id in ids:
             await delivery.delete(self._bot, parts[0].by.chat, message_id)
+        kept = not _is_address(parts[0], pieces[0])
         names: dict[str, str] = {}
         for key in [key for piece in found for key in piece]:
-            if key.value not in names:
+            if not kept:
+                names[key.value] = key.name
+            elif key.value not in names:
                 names[key.value] = await self._kept(key, parts[0].update_id, len(names))
         clean = [
             keys.replaced(piece, in_piece, lambda key: names[key.value])
@@ -53,7 +57,7 @@ class Pasted:
         )
         last = tuple(dict.fromkeys(names.values()))
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
-        return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal)]
+        return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal, kept=kept)]
 
     async def _keys_in(self, text: str) -> list[keys.Key]:
         """Look a text through; in a long one others have their turn in between."""
@@ -71,3 +75,19 @@ class Pasted:
         if isinstance(result, dict):
             result = result.get("name")
         return str(result) if result else key.name
+
+
+_ADDING = re.compile(r"\s*/projects(?:@\w+)?\s+add\s", re.IGNORECASE)
+
+
+def _is_address(one: Arrived, whole: str) -> bool:
+    """Return whether a line names a project: an address with a password in it is refused.
+
+    Nobody could use that password by name, so it is not kept either.
+    """
+    answered = one.body.get("reply_to_message") or {}
+    asked = str(answered.get("text") or "")
+    by_prompt = text_settings.PROJECT.sentence in asked or "/projects add" in asked
+    return bool(_ADDING.match(whole)) or (
+        by_prompt and bool((answered.get("from") or {}).get("is_bot"))
+    )

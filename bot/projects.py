@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from bot import text, text_places, text_settings
 from bot.entities import one_line
 from bot.panels import At, Then, mark, marked
-from bot.settings_project import known, panel_of
+from bot.settings_project import LISTED, known, panel_of
 from bot.text import Button, Words, side_by_side
 from engine.errors import Refused
 
 
 def wanted(line: str) -> dict[str, str]:
-    """Return what is asked of the engine for `NAME URL_OR_PATH [BASE]`."""
+    """Return what is asked of the engine for `NAME PATH_OR_URL [BASE]`."""
     match line.split():
         case [name, source]:
             return {"name": name, "source": source, "base": ""}
@@ -46,5 +46,6 @@ class Projects:
             await at.do("want_project", **wanted(line))
             return Then()
         if what == "p":
-            return Then(panel=panel_of(marked(which, [view.name for view in await known(at)])))
+            name = marked(which, [view.name for view in await known(at)])
+            return Then(panel=panel_of(name), page=LISTED)
         return Then()

@@ -11,6 +11,8 @@ from bot.text import Words
 from engine.views import ProjectView
 
 NONE = ("none", "off", "-")
+LISTED = "l"  # the page of who came from the list of all, and goes back to it
+HOMES = {True: "← Projects", False: "← Settings"}
 WORDS = {"allow": True, "refuse": False, "forget": None}
 
 
@@ -30,13 +32,19 @@ class ProjectPanel:
 
     async def words(self, at: At) -> Words:
         view = await _read(at)
-        return text_settings.removing(view) if at.page == "remove" else text_settings.project(view)
+        if at.page.endswith("remove"):
+            return text_settings.removing(view)
+        return text_settings.project(view, home=HOMES[at.page == LISTED])
 
     async def press(self, at: At, verb: str, line: str) -> Then:
+        listed = at.page.startswith(LISTED)
+        page = LISTED if listed else ""
         if verb == "remove":
-            return Then(page=verb)
+            return Then(page=f"{page}remove")
+        if verb == "back" and at.page.endswith("remove"):
+            return Then(page=page)
         if verb == "back":
-            return Then() if at.page else Then(panel="settings")
+            return Then(panel="projects" if listed else "settings")
         if verb == "rules":
             return Then(panel=f"rules-{at.about}")
         what, _, which = verb.partition("-")
@@ -52,15 +60,19 @@ class ProjectPanel:
             return Then(closed=text_settings.removed(view.name, gone))
         if what == "check":
             text = "" if line.strip().lower() in NONE else line
-            return Then(said=verdict(await at.do("set_check", name=view.name, text=text)))
+            return Then(
+                said=verdict(await at.do("set_check", name=view.name, text=text)), page=page
+            )
         if what == "base":
-            return Then(said=verdict(await at.do("change_base", name=view.name, base=line)))
+            return Then(
+                said=verdict(await at.do("change_base", name=view.name, base=line)), page=page
+            )
         chosen = marked(which, map(text_settings.command_name, view.decided))
         kind, _, text = chosen.partition("\0")
         done = await at.do(
             "change_command", name=view.name, kind=kind, text=text, allowed=WORDS[what]
         )
-        return Then(said=verdict(done))
+        return Then(said=verdict(done), page=page)
 
 
 async def _read(at: At) -> ProjectView:

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import telegram
+from msgspec.structs import replace
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import buttons, text, text_live
+from bot import buttons, text, text_drop, text_live
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import units
@@ -21,10 +22,11 @@ from bot.inbox import Arrived, Reply
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels, verdict
 from bot.text import Words
-from bot.unsaid import Item, Prompt, Say, Weight
+from bot.text_drop import DROP_IT, KEEP_IT
+from bot.unsaid import Edit, Item, Prompt, Say, Weight
 from engine.api import Missing
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Document, Peek
+from engine.views import NEEDS_TEXT, Document, Peek, ReviewCard, SessionCard
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +87,11 @@ class Taps:
             return Reply((prompt_for(prompt, goal),))
         if panel := self._panels.behind(pressed.card, pressed.verb):
             return await self._opened(query, panel, goal)
+        if (sure := self._sure(pressed, message, goal)) is not None:
+            self._answer(query, "")
+            return Reply((sure,))
+        if pressed.verb == DROP_IT:
+            pressed = replace(pressed, verb="drop")
         call = self._asked_by(pressed, f"telegram:{one.update_id}")
         result = await self._in_time(query, call, lambda found: (verdict(found), False), pressed)
         if isinstance(result, Reply) or pressed.verb not in READS:
@@ -140,6 +147,26 @@ class Taps:
         """Answer "Noted": there is no second answer, so what comes of it is told otherwise."""
         self._noted.add(str(query.get("id", "")))
         self._answer(query, "Noted")
+
+    def _sure(self, pressed: Pressed, message: dict[str, Any], goal: str) -> Edit | None:
+        """Return what a card says in its place before a goal is dropped, or once it is kept.
+
+        None: there is nothing to ask. What is shown goes as soon as the card changes.
+        """
+        card = self._cards.live.get(pressed.card)
+        if not isinstance(card, ReviewCard | SessionCard) or "drop" not in card.buttons:
+            return None
+        if pressed.verb not in ("drop", KEEP_IT) or not message.get("message_id"):
+            return None
+        drops = pressed.verb == "drop"
+        return Edit(
+            message_id=int(message["message_id"]),
+            words=text_drop.sure(card) if drops else text.card(card, self._cards.zone),
+            goal=goal,
+            card=card.id,
+            revision=pressed.revision if drops else card.revision,
+            below=card.asks,
+        )
 
     def _asked_by(self, pressed: Pressed, cause: str) -> Awaitable[Any]:
         """Return the call a button stands for."""

@@ -14,7 +14,16 @@ from bot.text_board import asks, board, catch_up, projects, reminder
 from bot.text_buttons import LABELS, READING, label, side_by_side
 from bot.text_card import card, headed, sounds
 from bot.text_health import health
-from bot.text_help import AGAIN, AGAIN_FIELD, ANSWER_NONE, COMMANDS, HELP, NOT_THERE, PROMPTS
+from bot.text_help import (
+    AGAIN,
+    AGAIN_FIELD,
+    ANSWER_NONE,
+    COMMANDS,
+    HELP,
+    NO_COMMAND,
+    NOT_THERE,
+    PROMPTS,
+)
 from bot.text_plan_card import after
 from bot.text_said import document, joined, note, routine, said, spoken
 from bot.text_sheet import HEADING, ROOM, Button, Words, clock
@@ -28,6 +37,7 @@ __all__ = [
     "HELP",
     "LABELS",
     "NOT_THERE",
+    "NO_COMMAND",
     "PROMPTS",
     "READING",
     "ROOM",

@@ -87,7 +87,7 @@ def projects(views: Sequence[ProjectView]) -> list[Words]:
             sheet.line(one_line(command, 160))
     if not views:
         sheet.line("No project yet.")
-    sheet.line().line("Add one: /projects add NAME URL_OR_PATH")
+    sheet.line().line("Add one: /projects add NAME PATH_OR_URL")
     return in_messages(sheet)
 
 

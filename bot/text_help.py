@@ -7,6 +7,7 @@ from __future__ import annotations
 
 NOT_THERE = "That is not there any more. Look at it again."
 ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
+NO_COMMAND = "That is no command; /help lists them. Nothing was started."
 AGAIN = "Reply to this message with another, or leave it."
 AGAIN_FIELD = "Type it again"
 PROMPTS = {
@@ -25,7 +26,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /status  what waits on you, runs, comes next
 /asks  only what waits on you
 /file  a file of this session: /file docs/plan.md
-/projects  list; /projects add NAME URL_OR_PATH
+/projects  list; /projects add NAME PATH_OR_URL
 /machines  list; /machines add NAME USER@HOST
 /accounts  list; /accounts add NAME claude
 /stop  in a session, or which one is asked; /stop all

@@ -15,10 +15,12 @@ from engine.views import RuleView
 PAGE = 8  # rules to a page: each may be a command of some lines
 
 
-def listed(views: Sequence[RuleView], page: int = 0, zone: tzinfo | None = None) -> Words:
+def listed(
+    views: Sequence[RuleView], page: int = 0, zone: tzinfo | None = None, *, of_one: bool = False
+) -> Words:
     """Return a page of what is kept, a button for each to take it back."""
     sheet = Builder()
-    home = ((Button("← Settings", "back"),),)
+    home = ((Button("← Project" if of_one else "← Settings", "back"),),)
     if not views:
         sheet.line("No rule is kept", "bold")
         sheet.line("Always on a permission's card keeps one: it is then answered without a card.")

@@ -258,7 +258,7 @@ def _machine(machine: Ticked) -> str:
 # ---------------------------------------------------------------- a project's
 
 
-def project(view: ProjectView) -> Words:
+def project(view: ProjectView, home: str = "← Settings") -> Words:
     """Return a project: where from, and its commands as decided, each to be taken back."""
     sheet = Builder().line(one_line(view.name, 60), "bold")
     sheet.add(f"New goals start from {one_line(view.base, 80)} of ")
@@ -270,26 +270,27 @@ def project(view: ProjectView) -> Words:
         said = "allowed" if command.allowed else "not this"
         if (command.kind, command.text) == ("check", view.check):
             said = "set by you"
-        sheet.line(f"{number}. {one_line(command.kind, 20)}, {said}:")
+        at = f"{number}. " if len(newest) > 1 else ""
+        sheet.line(f"{at}{one_line(command.kind, 20)}, {said}:")
         sheet.add(visible(one_line(command.text, COMMAND_ROOM)), "pre").line()
-        rows.append(_about(number, command))
+        rows.append(_about(at, command))
     if len(newest) > MOST_COMMANDS:
         sheet.line(f"And {len(newest) - MOST_COMMANDS} older ones.")
     if not view.decided:
         sheet.line("No command was decided about yet.")
     rows.append((Button("Base branch…", "base"), Button("Check…", "check")))
     rows.append((Button("Rules", "rules"), Button("Remove…", "remove")))
-    return Words(sheet.done(), (*rows, (BACK,)))
+    return Words(sheet.done(), (*rows, (Button(home, "back"),)))
 
 
-def _about(number: int, command: CommandView) -> tuple[Button, ...]:
+def _about(number: str, command: CommandView) -> tuple[Button, ...]:
     which = mark(command_name(command))
-    again = Button(f"{number}. Ask me again", f"forget-{which}")
+    again = Button(f"{number}Ask me again", f"forget-{which}")
     if command.allowed:
-        return (Button(f"{number}. Not this", f"refuse-{which}"), again)
+        return (Button(f"{number}Not this", f"refuse-{which}"), again)
     if len(command.text) > COMMAND_ROOM:  # nobody allows what they see but a part of
         return (again,)
-    return (Button(f"{number}. Allow", f"allow-{which}"), again)
+    return (Button(f"{number}Allow", f"allow-{which}"), again)
 
 
 def command_name(command: CommandView) -> str:
@@ -303,4 +304,4 @@ def removing(view: ProjectView) -> Words:
 
 
 def removed(name: str, said: str) -> str:
-    return f"{one_line(name, 60)} is removed. {said}"
+    return f"{one_line(name, 60)} is gone from here. {said}"

@@ -17,7 +17,7 @@ def welcome(*, projects: bool, accounts: bool) -> Words:
         sheet.line("/accounts add main claude")
     if not projects:
         sheet.line().line("Then add a project:" if not accounts else "Next, add a project:")
-        sheet.line("/projects add NAME URL_OR_PATH")
+        sheet.line("/projects add NAME PATH_OR_URL")
     if projects and accounts:
         sheet.line().line("Give a goal: /new, or just write it here. A lead plans it first.")
     sheet.line().line("/help lists what can be said.")

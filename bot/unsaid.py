@@ -67,13 +67,17 @@ class Say(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Edit(Struct, frozen=True, tag=True, kw_only=True):
-    """What a message that is there says from now on: of several that wait, the newest."""
+    """What a message that is there says from now on: of several that wait, the newest.
+
+    below   its goal's name, where it is told, stands under the first line
+    """
 
     message_id: int
     words: Words
     goal: str = ""
     card: str = ""
     revision: str = ""
+    below: bool = False
 
 
 class File(Struct, frozen=True, tag=True, kw_only=True):
@@ -85,11 +89,15 @@ class File(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Delete(Struct, frozen=True, tag=True, kw_only=True):
-    """A message to be deleted; with `names`, one that held those secrets: then it is said."""
+    """A message to be deleted; with `names`, one that held those secrets: then it is said.
+
+    kept   whether they are in the vault: not what stood in an address that is refused anyway
+    """
 
     message_id: int
     names: tuple[str, ...] = ()
     goal: str = ""
+    kept: bool = True
 
 
 class React(Struct, frozen=True, tag=True, kw_only=True):

@@ -14,6 +14,7 @@ from engine import alive, board
 from engine.codec import whole
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
+from engine.requests.now_set import now_set
 from engine.rules import goal_settings, models, reserve
 from engine.rules.events import (
     AfterLimitChosen,
@@ -82,9 +83,8 @@ class Settings(Inside):
         elif value.lower() not in OFF:
             value = _looked_over(name, value)
         await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
-        # A URL that is shown is looked up for a preview, which would be a beat of nobody's heart.
-        shown = value if name != "heartbeat" or value.lower() in OFF else "kept to itself"
-        return {"verdict": f"Kept: {name} {shown}."}
+        # A heartbeat's URL is never shown: its preview would be a beat of nobody's heart.
+        return {"verdict": now_set(name, self._owner(), self._heartbeat(), self._clock())}
 
     async def _keep_back(self, value: str, cause: str) -> dict[str, str]:
         """Set the reserve: it is the fleet that acts on it."""

@@ -62,7 +62,7 @@ async def test_a_project_s_panel_leads_to_its_own_rules_and_back(stage: Stage) -
     stage.phone.tap(panel, "Rules")
     page = await stage.phone.wait_for(lambda m: m.id == panel.id and "3. exactly" in m.text)
     assert stage.door.listed_for == "shop"
-    stage.phone.tap(page, "← Settings")
+    stage.phone.tap(page, "← Project")
     await stage.phone.wait_for(lambda m: m.id == panel.id and m.text.startswith("shop"))
 
 

@@ -235,6 +235,58 @@ async def test_a_command_in_a_topic_is_answered_there(topical: Stage) -> None:
         assert answer.thread == card.thread, words
 
 
+@pytest.mark.parametrize("words", ["/", "/etc/hosts", " /\u00fc"])
+async def test_a_slash_that_is_no_command_starts_nothing(stage: Stage, words: str) -> None:
+    """BR-29."""
+    await stage.start_bot()
+    assert "Nothing was started" in await said_back(stage, words)
+    assert stage.door.asked == []
+
+
+async def test_a_command_in_answer_to_what_is_the_goal_is_a_command(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/new")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    stage.phone.reply(prompt, "/new shop Add CSV export")
+    assert await stage.asked() == [("new_goal", {"project": "shop", "text": "Add CSV export"})]
+
+
+async def test_drop_asks_once_more_in_its_place(stage: Stage) -> None:
+    stage.door.show(review())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Drop" in m.labels)
+    stage.phone.tap(card, "Drop")
+    sure = await stage.phone.wait_for(lambda m: m.id == card.id and "Drop it" in m.labels)
+    assert "stay on its branch" in sure.text
+    stage.phone.tap(sure, "Keep it")
+    again = await stage.phone.wait_for(lambda m: m.id == card.id and "Ship" in m.labels)
+    assert again.text == card.text
+    assert stage.door.asked == []
+    stage.phone.tap(again, "Drop")
+    sure = await stage.phone.wait_for(lambda m: m.id == card.id and "Drop it" in m.labels)
+    stage.phone.tap(sure, "Drop it")
+    assert await stage.asked() == [("tap", {"card": "r-1", "verb": "drop", "text": ""})]
+    await stage.phone.wait_for(lambda m: m.id == card.id and "✓ drop by you" in m.text)
+
+
+async def test_a_project_leads_back_to_where_one_came_from(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/projects")
+    panel = await stage.phone.wait_for(lambda m: "Add…" in m.labels)
+    stage.phone.tap(panel, "shop")
+    page = await stage.phone.wait_for(lambda m: m.id == panel.id and "Remove…" in m.labels)
+    stage.phone.tap(page, "Remove…")
+    sure = await stage.phone.wait_for(lambda m: m.id == panel.id and "Remove" in m.labels)
+    stage.phone.tap(sure, "← Back")
+    page = await stage.phone.wait_for(lambda m: m.id == panel.id and "Remove…" in m.labels)
+    stage.phone.tap(page, "← Projects")
+    await stage.phone.wait_for(lambda m: m.id == panel.id and "Add…" in m.labels)
+    assert "There is no project nosuch" in await said_back(stage, "/settings nosuch")
+    assert "There is no project nosuch" in await said_back(stage, "/projects remove nosuch")
+    assert "Remove shop?" in await said_back(stage, "/projects remove shop")
+    assert stage.door.asked == []
+
+
 async def test_a_stop_from_yesterday_is_judged_by_its_date(tmp_path: Path) -> None:
     async with Stage(tmp_path, clock=lambda: __import__("time").time() - 20 * 3600) as stage:
         stage.phone.send("/stop all")

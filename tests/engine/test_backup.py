@@ -165,7 +165,7 @@ async def test_the_owner_reads_on_the_phone_from_when_on_nothing_is_known(tmp_pa
     """The chat of the first box, its backup, and the same chat with the second."""
     async with chatting(tmp_path / "old") as chat:
         code = recovery_code(chat.home)
-        await chat.sent("/settings zone Asia/Tokyo", "Kept: zone")
+        await chat.sent("/settings zone Asia/Tokyo", "for you (Asia/Tokyo)")
         file = await asyncio.to_thread(backup.take, chat.home, clock=lambda: 1_795_970_000.0)
     restored(file, code, tmp_path / "new")
     async with chatting(tmp_path / "new") as chat:

@@ -56,4 +56,8 @@ async def test_a_discarded_plan_says_what_to_do_and_the_goal_is_dropped_at_once(
         shown = await chat.until("How it is done.", label="Start")
         said = "Waits for a line from you: the plan was discarded. Write what you want instead"
         waiting = await chat.tapped(shown, "Discard", said, label="Drop")
-        await chat.tapped(waiting, "Drop", "✓ Dropped by you")
+        sure = await chat.tapped(waiting, "Drop", "nothing of it is pushed", label="Drop it")
+        kept = await chat.tapped(sure, "Keep it", said, label="Drop")
+        assert sure.id == kept.id == waiting.id
+        sure = await chat.tapped(kept, "Drop", "nothing of it is pushed", label="Drop it")
+        await chat.tapped(sure, "Drop it", "✓ Dropped by you")

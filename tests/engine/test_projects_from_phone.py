@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from engine.rules.project import Project
+from stores.database import Database
 from tests.engine.chat import Chat, chatting
 from tests.fakes import git
 
@@ -91,3 +92,12 @@ async def test_an_address_with_a_password_is_not_kept(tmp_path: Path) -> None:
     async with asyncio.timeout(60), chatting(tmp_path) as chat:
         await chat.sent("/projects add shop https://tok@forge.example/shop.git", "holds a password")
         assert chat.engine.loop.state("project/shop") is None
+
+
+async def test_a_password_in_a_refused_address_is_not_kept_either(tmp_path: Path) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        line = "/projects add shop https://me:hunter2hunter2@forge.example/shop.git"
+        await chat.sent(line, "holds a password")
+        await chat.until("Not kept, and deleted from the chat.")
+        async with Database(chat.home.vault_db, "vault") as database:
+            assert await database.fetch("SELECT name FROM secrets") == []

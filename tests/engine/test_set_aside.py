@@ -102,7 +102,7 @@ async def test_the_part_all_else_rests_on_is_set_aside_and_goes_on_by_retry(
         assert "Leave it" in card.labels
         await chat.sent("/health", "Set aside: all that starts agents")
         await chat.sent("/status", "Waits on you", "Set aside")
-        await chat.sent("/settings zone Asia/Tokyo", "Kept: ")
+        await chat.sent("/settings zone Asia/Tokyo", "for you (Asia/Tokyo)")
         mistake.mended = True
         changed = asyncio.Event()
         chat.engine.loop.watch(lambda _stream: changed.set())
@@ -151,6 +151,6 @@ async def test_an_act_that_keeps_ending_the_engine_is_given_up_and_its_card_has_
     async with chatting(home) as chat:
         card = await chat.until("could not be read", "the engine ended 5 times", label="Retry")
         await chat.sent("/health", "Given up today: the project shop: TakeIn")
-        await chat.sent("/settings zone Asia/Tokyo", "Kept: ")
+        await chat.sent("/settings zone Asia/Tokyo", "for you (Asia/Tokyo)")
         monkeypatch.setattr(taking_in, "take_in", right)
         await chat.tapped(card, "Retry", "shop", "added")

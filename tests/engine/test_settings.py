@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,11 @@ async def test_settings_are_kept_over_a_restart(tmp_path: Path) -> None:
     async with opened(home) as door:
         await door.change_setting("quiet", "23-7", cause="c1")
         told = await door.change_setting("zone", "europe/berlin", cause="c2")
-        assert told == {"verdict": "Kept: zone Europe/Berlin."}
+        assert re.fullmatch(r"It is \d\d:\d\d for you \(Europe/Berlin\)\.", told["verdict"])
+        off = await door.change_setting("quiet", "off", cause="c2.1")
+        assert off["verdict"].startswith("No quiet hours")
+        on = await door.change_setting("quiet", "23-7", cause="c2.2")
+        assert on["verdict"].startswith("Quiet hours 23:00–07:00")
     async with opened(home) as door:
         assert of(await door.settings()) == OwnerView(zone="Europe/Berlin", quiet=(1380, 420))
         await door.change_setting("zone", "off", cause="c3")

@@ -120,7 +120,8 @@ async def test_a_forge_that_lets_nobody_in_is_reached_by_a_key_of_the_projects_o
             for path in chat.home.root.rglob("*")
             if path.is_file() and path != key and secret in path.read_bytes()
         ]
-        gone = await chat.sent("/projects remove shop", "was not touched")
+        sure = await chat.sent("/projects remove shop", "Remove shop?", label="Remove")
+        gone = await chat.tapped(sure, "Remove", "was not touched")
         assert "Take its key away on the other side" in gone.text
         assert not key.exists()
 

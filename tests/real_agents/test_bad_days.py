@@ -136,7 +136,7 @@ async def test_after_a_limit_the_owner_is_asked_first_if_they_want_that(tmp_path
     with ModelServer(script) as api:
         async with Quarterdeck(tmp_path, api) as deck:
             deck.phone.send("/settings limit ask")
-            await deck.shown(lambda m: "Kept: limit ask" in m.text)
+            await deck.shown(lambda m: "After a usage limit work asks you first" in m.text)
             deck.phone.send("/new shop Add a cart")
             await deck.until(lambda: [s.stage for s in deck.sessions()] == [Stage.PARKED])
             deck.pass_time(3600 + 65)
