@@ -34,7 +34,7 @@ _KINDS = {
     "JWT": r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}",
 }
 _PREFIXED = re.compile(
-    "|".join(f"(?P<{name}>(?<![A-Za-z0-9_])(?:{shape}))" for name, shape in _KINDS.items())
+    "|".join(f"(?P<{name}>(?<![A-Za-z0-9])(?:{shape}))" for name, shape in _KINDS.items())
 )
 # Without its end, everything behind the beginning counts: the rest may be in the next message.
 _BLOCK = re.compile(
@@ -109,6 +109,11 @@ def replaced(text: str, keys: Sequence[Key], name_of: Callable[[Key], str]) -> s
         parts += [text[at : key.start], "{{", name_of(key), "}}"]
         at = key.end
     return "".join([*parts, text[at:]])
+
+
+def masked(text: str) -> str:
+    """Return a short text as it may be said and kept where nothing is to be stored of it."""
+    return replaced(text, find(text), lambda key: key.name)
 
 
 def only_keys(text: str) -> bool:

@@ -23,7 +23,7 @@ from bot.outbox import Outbox
 from bot.panels import Engine, Panels
 from bot.pasted import Pasted
 from bot.sent import Sending, Sent
-from bot.unsaid import Item, Prompt, React
+from bot.unsaid import Item, Prompt, React, Say
 from engine.errors import Refused
 from engine.views import Attachment
 from stores.cards import CardStore, Told
@@ -59,8 +59,7 @@ class Messages:
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         if (renamed := parts[0].body.get("forum_topic_edited")) is not None:
-            await self._renamed(parts[0], dict(renamed))
-            return Reply()
+            return await self._renamed(parts[0], dict(renamed))
         if (login := await self._logins.take(parts)) is not None:
             return login
         sent = await self._sending.fetch(parts)
@@ -96,11 +95,18 @@ class Messages:
             items = [item for item in items if not isinstance(item, React)]
         return Reply(tuple(items))
 
-    async def _renamed(self, one: Arrived, how: dict[str, Any]) -> None:
-        """A topic that the owner renamed is theirs to name."""
-        thread = int(one.body.get("message_thread_id") or 0)
-        if how.get("name"):
-            await self._outbox.named_by_hand(one.by.chat, thread, str(how["name"]))
+    async def _renamed(self, one: Arrived, how: dict[str, Any]) -> Reply:
+        """A topic that the owner renamed is theirs to name; a key in the name is not kept."""
+        chat, thread = one.by.chat, int(one.body.get("message_thread_id") or 0)
+        name = str(how.get("name") or "")
+        if not name:
+            return Reply()
+        masked = keys.masked(name)
+        await self._outbox.named_by_hand(chat, thread, masked)
+        if masked == name:
+            return Reply()
+        goal = self._outbox.goal_of_thread(chat, thread)
+        return Reply((Say(words=text.said(text.KEY_IN_TOPIC), goal=goal, sounds=True),))
 
     async def _heard(
         self, parts: Sequence[Arrived], whole: str, files: tuple[Attachment, ...]

@@ -86,7 +86,7 @@ class Requests:
             file_back,
             pasted=pasted,
             sending=Sending(bot, attached),
-            logins=Logins(bot, engine, store, public=public),
+            logins=Logins(bot, engine, outbox, store, public=public),
         )
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:

@@ -3,8 +3,8 @@
     photo, document ── getFile ──> Fetched ── keys taken out (messages.py) ──> home/attached ──> Attachment
     voice, video, sticker, …   ──> a sentence
 
-Small text documents become part of the words. A text is looked through for keys before it is written
-anywhere; so nothing is kept here before messages.py has done that. The address of a file is the
+Small text documents become part of the words. A text, and each file's name, is looked through for keys
+before it is written anywhere; so nothing is kept here before messages.py has done that. The address of a file is the
 server's word: only one below our own Bot API is fetched, never a path of this machine.
 """
 
@@ -18,9 +18,10 @@ import telegram
 from msgspec import Struct
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import text_away, text_files
+from bot import keys, text_away, text_files
 from bot.entities import one_line
 from bot.inbox import Arrived
+from bot.written import words_of
 from engine.api import Missing
 from engine.views import Attachment
 from stores.attached import Attached
@@ -32,6 +33,10 @@ INLINE_BYTES = 256 * 1024
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 INLINE_ROOM = 90_000  # characters of all of them together: a goal holds little more
 WAITS_S = (1.0, 2.0, 5.0, 10.0)  # between tries; a message is not held up for longer
+
+
+class _Short(Exception):
+    """What came is not as long as Telegram says the file is: nothing of it is taken."""
 
 
 class _Named(Struct, frozen=True):
@@ -61,15 +66,20 @@ class Fetched(Struct, frozen=True):
 
 
 class Sent(Struct, frozen=True):
-    """All that came with one message, and what is to be said of what could not be taken."""
+    """All that came with one message, and what is to be said of what could not be taken.
+
+    refused   the names of those that could not be taken
+    """
 
     files: tuple[Fetched, ...] = ()
     unread: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
-        """What must be looked through, in order; an inline one with its name above it."""
-        return [_headed(file) for file in self.files if file.words is not None]
+        """What must be looked through, in order: the names, then what is written in the texts."""
+        names = [*(file.name for file in self.files), *self.refused]
+        return [*names, *(file.words for file in self.files if file.words is not None)]
 
 
 class Sending:
@@ -104,6 +114,7 @@ class Sending:
     async def _fetched(self, parts: Sequence[Arrived]) -> Sent:
         files: list[Fetched] = []
         unread: list[str] = []
+        refused: list[str] = []
         room = INLINE_ROOM
         for one in parts:
             named = _named(one.body)
@@ -113,11 +124,12 @@ class Sending:
             data = await self._bytes(named)
             if isinstance(data, str):
                 unread.append(data)
+                refused.append(named.name)
                 continue
             file = _told_apart(named, data, room)
             room -= len(file.words or "") if file.inline else 0
             files.append(file)
-        return Sent(tuple(files), tuple(dict.fromkeys(unread)))
+        return Sent(tuple(files), tuple(dict.fromkeys(unread)), tuple(refused))
 
     async def keep(
         self, sent: Sent, clean: Sequence[str], *, forwarded: bool
@@ -126,13 +138,13 @@ class Sending:
 
         clean   `sent.texts` without their keys
         """
-        texts = iter(clean)
+        names, texts = clean[: len(sent.files)], iter(clean[len(sent.files) + len(sent.refused) :])
         inline: list[str] = []
         kept: list[Attachment] = []
-        for file in sent.files:
+        for file, name in zip(sent.files, names, strict=True):
             words = next(texts) if file.words is not None else None
             if words is not None and file.inline:
-                inline.append(words)
+                inline.append(f"[file {one_line(name, 80)}]\n{words}")
                 continue
             data = file.data
             if words is not None and words != file.words:
@@ -143,14 +155,15 @@ class Sending:
                 if error.errno not in NO_ROOM:
                     raise
                 raise Missing(text_away.NO_ROOM) from error
-            kept.append(Attachment(file.name, digest, len(data), file.kind, file.mime, forwarded))
+            kept.append(Attachment(name, digest, len(data), file.kind, file.mime, forwarded))
         return inline, tuple(kept)
 
     async def _bytes(self, named: _Named) -> bytes | str:
         """Return what a file holds, or a sentence on why it cannot be had."""
-        name = one_line(named.name, 80)
+        name = one_line(keys.masked(named.name), 80)
         if named.size > MOST_BYTES:
             return text_files.too_large(name, named.size)
+        short = False
         for wait_s in (*WAITS_S, None):
             try:
                 return await self._downloaded(named, name)
@@ -160,11 +173,13 @@ class Sending:
                 if "too big" in str(error).lower():
                     return text_files.too_large(name, named.size)
                 return text_files.not_fetched(name, "Telegram has it no more")
-            except TelegramError as error:
+            except (TelegramError, _Short) as error:
+                short = isinstance(error, _Short)
                 log.warning("not fetched why=%s", type(error).__name__)
                 if wait_s is not None:
                     await self._pause(wait_s)
-        return text_files.not_fetched(name, "Telegram did not hand it out")
+        why = "it did not come whole" if short else "Telegram did not hand it out"
+        return text_files.not_fetched(name, why)
 
     async def _downloaded(self, named: _Named, name: str) -> bytes | str:
         file = await self._bot.get_file(named.file_id)
@@ -173,15 +188,19 @@ class Sending:
             log.error("a file's address is none of our Bot API's; not fetched")
             return text_files.not_fetched(name, "its address is none of Telegram's")
         try:
-            return bytes(await file.download_as_bytearray())
+            data = bytes(await file.download_as_bytearray())
         except InvalidToken:  # so the library names any 404: the token was good a moment ago
             return text_files.not_fetched(name, "it is not there any more")
+        size = file.file_size or named.size
+        if size and len(data) != size:
+            raise _Short
+        return data
 
 
 def _named(body: dict[str, Any]) -> _Named | None:
     """Return the file of a message: a document, or a photo in its largest size."""
     if document := body.get("document"):
-        mime = str(document.get("mime_type") or "")
+        mime = keys.masked(str(document.get("mime_type") or ""))
         kind = "photo" if mime.startswith("image/") else "document"
         name = str(document.get("file_name") or "file")
         return _Named(
@@ -196,8 +215,13 @@ def _named(body: dict[str, Any]) -> _Named | None:
 
 def _told_apart(named: _Named, data: bytes, room: int) -> Fetched:
     """Return a file as what it is: a text that may hold keys, or anything else."""
-    words, codec = _words(data)
-    inline = codec == "utf-8" and len(data) <= INLINE_BYTES and len(words or "") <= room
+    words, codec = words_of(data)
+    inline = (
+        codec == "utf-8"
+        and b"\0" not in data
+        and len(data) <= INLINE_BYTES
+        and len(words or "") <= room
+    )
     return Fetched(
         name=named.name,
         kind=named.kind,
@@ -207,22 +231,3 @@ def _told_apart(named: _Named, data: bytes, room: int) -> Fetched:
         codec=codec,
         inline=inline and words is not None,
     )
-
-
-def _words(data: bytes) -> tuple[str | None, str]:
-    """Return what is written in a file and in which alphabet; None if it is no text."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            return data.decode("utf-16"), "utf-16"
-        except UnicodeDecodeError:
-            return None, ""
-    if b"\0" in data:
-        return None, ""
-    try:
-        return data.decode(), "utf-8"
-    except UnicodeDecodeError:
-        return data.decode("latin-1"), "latin-1"  # any bytes: a key in it is found all the same
-
-
-def _headed(file: Fetched) -> str:
-    return f"[file {one_line(file.name, 80)}]\n{file.words}" if file.inline else file.words or ""

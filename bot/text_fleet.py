@@ -34,6 +34,10 @@ TOKEN = (
 )
 TOKEN_OF = "the token of {name}"  # how it is called where it is said that it was deleted
 TOKEN_FIELD = "The token, and nothing else"
+TOKEN_USED = (
+    "That question was answered already; what you sent now was deleted and not kept. For another "
+    "token: /accounts, the account, New token…"
+)
 TOKEN_AS_TEXT = "Send the token as text, not as a file. What you sent was deleted."
 
 

@@ -10,6 +10,10 @@ ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write withou
 NO_COMMAND = "That is no command; /help lists them. Nothing was started."
 AGAIN = "Reply to this message with another, or leave it."
 AGAIN_FIELD = "Type it again"
+KEY_IN_TOPIC = (
+    "The name you gave this topic holds a key. I kept nothing of it; in the chat it still stands: "
+    "rename the topic, and replace the key."
+)
 PROMPTS = {
     "correct": ("What should be different? Reply to this message.", "It goes to the lead"),
     "another": (

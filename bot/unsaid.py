@@ -34,6 +34,7 @@ class Prompt(Struct, frozen=True):
     """What a reply to one of our prompts is for: a verb of a card, or a new goal.
 
     message   the panel's that is to show what came of it (panels.py)
+    used      the update that answered it, where only one answer is taken (logins.py)
     """
 
     verb: str
@@ -42,6 +43,7 @@ class Prompt(Struct, frozen=True):
     project: str = ""
     message: int = 0
     files: tuple[Attachment, ...] = ()  # came with what was asked about
+    used: int = 0
 
 
 class Say(Struct, frozen=True, tag=True, kw_only=True):

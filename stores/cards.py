@@ -62,6 +62,15 @@ class Told(Struct, frozen=True):
     prompt: bytes | None
 
 
+class Prompted(Struct, frozen=True):
+    """A message of ours that asked for a reply."""
+
+    message_id: int
+    goal: str
+    prompt: bytes
+    at: float
+
+
 class Topic(Struct, frozen=True):
     """A goal's topic; thread 0 while it is being made, NO_TOPIC where there is none to be had."""
 
@@ -210,6 +219,15 @@ class CardStore:
             (chat, message_id),
         )
         return Told(*rows[0]) if rows else None
+
+    async def prompted(self, chat: int, message_id: int = 0) -> Prompted | None:
+        """Return the prompt a message is, or the newest one of a chat."""
+        rows = await self._database.fetch(
+            "SELECT message_id, goal, prompt, at FROM messages WHERE chat = ?"
+            " AND prompt IS NOT NULL AND ? IN (0, message_id) ORDER BY message_id DESC LIMIT 1",
+            (chat, message_id),
+        )
+        return Prompted(*rows[0]) if rows else None
 
     # ---- what was heard
 

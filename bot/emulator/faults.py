@@ -68,6 +68,7 @@ class Faults:
         self.webhook = ""
         self.misplace_topics = False  # sends into a deleted topic land outside every topic
         self.file_path = ""  # named by getFile in place of the true one
+        self.file_longer = 0  # bytes that getFile names too many
 
     def flood(self, method: str = "*", retry_after: int = 3, times: int = 1) -> None:
         """Answer 429 with `retry_after`."""

@@ -166,7 +166,7 @@ def get_file(cloud: Cloud, params: Params) -> dict[str, Any]:
     return {
         "file_id": params["file_id"],
         "file_unique_id": f"u{params['file_id']}",
-        "file_size": len(kept.data),
+        "file_size": len(kept.data) + cloud.faults.file_longer,
         "file_path": path,
     }
 

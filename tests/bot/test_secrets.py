@@ -184,3 +184,112 @@ async def test_a_token_that_comes_as_a_file_is_taken_out_and_asked_for_as_text(
     await stage.stop_bot()
     assert stage.door.asked == []
     assert clear(stage, ODD)
+
+
+async def test_a_key_in_a_documents_name_is_taken_out_whether_or_not_it_can_be_had(
+    stage: Stage,
+) -> None:
+    """In the name of a small text, of a kept file, and of one that is too large."""
+    await stage.start_bot()
+    sent = [
+        stage.phone.document(f"{KEY}.txt", b"hello", caption="one"),
+        stage.phone.document(f"old_{KEY}.pdf", b"%PDF\0\1\2\3\4", caption="two"),
+        stage.phone.document(
+            "x" * 60 + f" {KEY}.mov", bytes(20 * 1024 * 1024 + 1), caption="three"
+        ),
+    ]
+    asked = await stage.asked(3)
+    for said in sent:
+        await stage.phone.until(lambda said=said: stage.phone.message(said.id) is None)  # type: ignore[misc]
+    await stage.phone.wait_for(lambda m: "20 MB at most" in m.text)
+    await stage.stop_bot()
+    assert asked[0][1]["text"] == "one\n\n[file {{ANTHROPIC_API_KEY}}.txt]\nhello"
+    (file,) = asked[1][1]["files"]
+    assert file.name == "old_{{ANTHROPIC_API_KEY}}.pdf"
+    assert clear(stage)
+    assert KEY[:30] not in stage.phone.transcript()
+    assert await stage.vault.get("ANTHROPIC_API_KEY") == KEY
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"PORT=1\0\nANTHROPIC_API_KEY={KEY}\n".encode(),
+        f"ANTHROPIC_API_KEY={KEY}\r\n".encode("utf-16-le"),
+        f"ANTHROPIC_API_KEY={KEY}\r\n".encode("utf-16-be"),
+        f"ANTHROPIC_API_KEY={KEY}\r\n".encode("utf-16") + b"\n",
+        b"".join(bytes([byte, 0, 0, 0]) for byte in f"with {KEY} ".encode()),
+    ],
+    ids=["a NUL", "little endian", "big endian", "an odd end", "four bytes a letter"],
+)
+async def test_a_key_is_found_however_a_text_was_saved(stage: Stage, data: bytes) -> None:
+    await stage.start_bot()
+    said = stage.phone.document("settings.txt", data, caption="use it")
+    ((_, args),) = await stage.asked()
+    await stage.phone.until(lambda: stage.phone.message(said.id) is None)
+    await stage.stop_bot()
+    raw = stage.raw()
+    assert clear(stage)
+    assert KEY.encode("utf-16-le") not in raw
+    assert KEY.encode("utf-16-be") not in raw
+    assert data not in raw
+    assert "files" in args
+    assert await stage.vault.get("ANTHROPIC_API_KEY") == KEY
+
+
+async def test_a_key_in_a_topics_name_is_not_kept_and_that_is_said(tmp_path: Path) -> None:
+    async with Stage(tmp_path, threaded=True) as stage:
+        stage.door.show(session())
+        await stage.start_bot()
+        await stage.phone.wait_for(lambda m: "Stop" in m.labels)
+        (topic,) = stage.phone.topics()
+        stage.phone.rename_topic(topic.id, f"Orders {KEY}")
+        told = await stage.phone.wait_for(lambda m: "holds a key" in m.text)
+        assert KEY not in told.text
+        await stage.stop_bot()
+        raw = stage.raw()
+        assert KEY.encode() not in raw
+        assert KEY[12:40].encode() not in raw
+
+
+async def asked_for_token(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/accounts add main claude")
+    await stage.phone.wait_for(lambda m: m.asks_for_reply)
+
+
+async def test_a_token_typed_without_reply_while_it_is_asked_for_is_taken(stage: Stage) -> None:
+    await asked_for_token(stage)
+    (said,) = stage.phone.send(ODD)
+    assert await stage.asked() == [("sign_in", {"name": "main", "agent": "claude"})]
+    await stage.phone.wait_for(lambda m: "deleted from the chat" in m.text)
+    assert stage.phone.message(said.id) is None
+    assert await stage.vault.get("main") == ODD
+    await stage.stop_bot()
+    assert clear(stage, ODD)
+
+
+async def test_other_lines_are_lines_while_a_token_is_asked_for(stage: Stage) -> None:
+    await asked_for_token(stage)
+    for words in ("what is a token anyway", "short", "https://example.org/a/b/c"):
+        stage.phone.send(words)
+    asked = await stage.asked(3)
+    assert [verb for verb, _ in asked] == ["hear"] * 3
+
+
+async def test_a_question_for_a_token_takes_one_answer(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("/accounts add main claude")
+    prompt = await stage.phone.wait_for(lambda m: m.asks_for_reply)
+    stage.phone.reply(prompt, ODD)
+    await stage.phone.wait_for(lambda m: "is added" in m.text)
+    other = "another-horse-battery"
+    (said,) = stage.phone.reply(prompt, other)
+    await stage.phone.wait_for(lambda m: "answered already" in m.text)
+    await stage.phone.until(lambda: stage.phone.message(said.id) is None)
+    assert await stage.asked() == [("sign_in", {"name": "main", "agent": "claude"})]
+    assert await stage.vault.get("main") == ODD
+    stage.phone.send("internationalisation")  # no question is open: it is a line
+    assert (await stage.asked(2))[1][0] == "hear"
+    await stage.stop_bot()
+    assert clear(stage, other)

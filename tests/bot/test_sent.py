@@ -178,6 +178,25 @@ async def test_what_breaks_off_on_the_way_is_fetched_again(stage: Stage) -> None
     assert len(stage.door.asked) == 1
 
 
+async def test_what_is_not_as_long_as_telegram_says_is_not_taken(stage: Stage) -> None:
+    waits: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        waits.append(seconds)
+
+    stage.emulator.faults.file_longer = 1
+    sent = stage.phone.document("a.txt", b"half of it")
+    update = {"update_id": 1, "message": view.message(stage.phone._cloud.world, sent)}
+    async with telegram.Bot(
+        TOKEN, base_url=f"{stage.emulator.url}/bot", base_file_url=f"{stage.emulator.url}/file/bot"
+    ) as bot:
+        sending = Sending(bot, Attached(stage.home.attached), pause=pause)
+        got = await sending.fetch([Arrived(1, update, Allowed(OWNER, OWNER, "message"))])
+    assert len(waits) == 4
+    assert got.files == ()
+    assert got.unread == ("a.txt could not be fetched (it did not come whole). Send it again.",)
+
+
 async def test_while_telegram_is_away_it_is_asked_five_times_and_then_it_is_said(
     stage: Stage,
 ) -> None:
@@ -236,7 +255,7 @@ async def test_a_file_whose_address_leads_nowhere_is_no_lost_token(stage: Stage)
 
 
 async def test_a_key_in_a_document_is_sealed_before_the_document_is_kept(stage: Stage) -> None:
-    """Of a text of any length; what holds NULs is no text."""
+    """Of a text of any length."""
     await stage.start_bot()
     lines = b"x = 1  # caf\xe9\n" * 40_000
     text = lines + f"ANTHROPIC_API_KEY={KEY}\n".encode() + lines

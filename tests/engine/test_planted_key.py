@@ -114,7 +114,8 @@ async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_p
 
         panel = await chat.sent("/accounts", "new goals take it", label="main")
         page = await chat.tapped(panel, "main", "In the vault: CLAUDE_CODE_OAUTH_TOKEN")
-        prompt = await chat.tapped(page, "New token…", "Paste the token", "reply")
+        chat.phone.tap(page, "New token…")
+        prompt = await chat.until("Paste the token", "reply", after=page.id)
         chat.phone.reply(prompt, ANTHROPIC)
         await chat.until("Account main was there: it is replaced")
         (account,) = await chat.engine.door.accounts()
