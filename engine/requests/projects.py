@@ -5,7 +5,6 @@ Neighbours: adapters/hub.py looks at what is added, rules/project.py decides.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from engine import board
@@ -14,6 +13,7 @@ from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules import always
+from engine.rules import names
 from engine.rules.events import (
     ProjectAdded,
     ProjectCheck,
@@ -23,8 +23,6 @@ from engine.rules.events import (
 )
 from engine.rules.words import Command
 from engine.views import CommandView, ProjectView, RuleView
-
-PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
 
 class Projects(Inside):
@@ -140,11 +138,8 @@ class Projects(Inside):
 
 
 def _may_be_called(name: str) -> None:
-    if not PROJECT.fullmatch(name):
-        raise Refused(
-            f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
-            "at most 40, a letter or digit first."
-        )
+    if why := names.why_no_project(name):
+        raise Refused(why)
 
 
 def _number(ask: str) -> int:

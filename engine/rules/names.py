@@ -10,9 +10,12 @@ them.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Container
 
+PROJECT = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+NODES_OWN = ("pool-", "making-", "gone-", "damaged-")  # what the node calls things of its own
 PREFIX = "quarterdeck/"
 WORKER_PREFIX = f"{PREFIX}worker-"
 SLUG_LENGTH = 40
@@ -21,6 +24,21 @@ SLUG_LENGTH = 40
 _PLAIN = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "\u0131": "i"}
 )
+
+
+def why_no_project(name: str) -> str:
+    """Say why a project cannot be called so, "" if it can."""
+    if not PROJECT.fullmatch(name):
+        return (
+            f"{name!r} cannot be a project's name: small letters, digits, dots and hyphens, "
+            "at most 40, a letter or digit first."
+        )
+    if taken := next((start for start in NODES_OWN if name.startswith(start)), ""):
+        return (
+            f"{name!r} cannot be a project's name: what begins with {taken} is Quarterdeck's own "
+            "there. Choose another."
+        )
+    return ""
 
 
 def slug(title: str) -> str:

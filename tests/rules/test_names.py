@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engine.node import copies
 from engine.rules import names
+from engine.rules.names import NODES_OWN, PROJECT, why_no_project
 
 
 def acceptable(branch: str) -> bool:
@@ -57,3 +60,19 @@ def test_git_takes_whatever_comes_of_any_title(title: str) -> None:
     assert acceptable(names.lead_branch("g-3", title))
     assert acceptable(names.worker_branch(title, "p-17"))
     assert acceptable(names.worker_branch(title, "p-17", {names.worker_branch(title, "p-1")}))
+
+
+@pytest.mark.parametrize("name", ["pool-1", "making-x", "gone-shop", "damaged-shop", "Shop", ""])
+def test_what_the_machines_refuse_is_refused_when_a_project_is_added(name: str) -> None:
+    assert why_no_project(name)
+
+
+@given(st.from_regex(PROJECT, fullmatch=True) | st.sampled_from(copies.TAKEN).map("{}shop".format))
+def test_a_project_is_called_as_the_machines_take_it(name: str) -> None:
+    """The node, which knows nothing of the rules, has the same list."""
+    if why_no_project(name):
+        with pytest.raises(Exception, match="cannot be the name"):
+            copies.name({"project": name}, "project")
+    else:
+        assert copies.name({"project": name}, "project") == name
+    assert NODES_OWN == copies.TAKEN
