@@ -97,7 +97,7 @@ class Pairing:
                 await self._quietly(self._bot.leave_chat(verdict.chat))
             return False
         who, code = found
-        match pairing.judge(self._home, code, self._wall()):
+        match pairing.judge(self._home, code, self._wall(), who):
             case Judged.RIGHT:
                 settings = config.load(self._home)
                 config.save(self._home, replace(settings, owner_ids=(who,), pairing=False))
@@ -107,6 +107,9 @@ class Pairing:
             case Judged.LATE:
                 log.warning("a code was pressed too late; quarterdeck setup --pair makes another")
                 await self._quietly(self._bot.send_message(who, text_start.TOO_LATE))
+            case Judged.TRIED:
+                log.warning("the code came from somebody who had guessed; another is needed")
+                await self._quietly(self._bot.send_message(who, text_start.TRIED))
             case Judged.WRONG:
                 log.warning("somebody tried a code that is none of ours")
         return False

@@ -7,6 +7,10 @@ TOO_LATE = (
     "That link is no good any more: it works once, for 15 minutes. On the box, quarterdeck setup "
     "--pair prints a new one."
 )
+TRIED = (
+    "Too many wrong codes came from this account of yours, so its link does not count. On the box, "
+    "quarterdeck setup --pair prints a new one."
+)
 
 
 def welcome(*, projects: bool, accounts: bool) -> Words:

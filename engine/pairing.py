@@ -1,7 +1,8 @@
 """The one-time code that makes whoever presses its link the first owner: made on the box alone.
 
-Only its hash is kept, for a quarter of an hour and five wrong tries; a try is counted before it is
-judged. Neighbours: cli.py prints the link, bot/pairing.py hears it pressed, config.py keeps the owner.
+Only its hash is kept, for a quarter of an hour. Whoever sent five wrong codes is heard no more; nobody
+else is locked out by that. A try is counted before it is judged, and a code that was seen to be over stays so,
+whatever the clock says later. Neighbours: cli.py prints the link, bot/pairing.py hears it pressed, config.py keeps the owner.
 """
 
 import hashlib
@@ -11,12 +12,15 @@ from enum import StrEnum
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.config import write_private
 from engine.paths import Home
 
 LASTS_S = 15 * 60.0
-MOST_WRONG = 5
+SET_BACK_S = 60.0  # a clock is corrected by so much without a code being old
+MOST_WRONG = 5  # of one sender's
+MOST_SENDERS = 1000  # counted one by one; those after them share a count
 
 
 class Judged(StrEnum):
@@ -24,34 +28,44 @@ class Judged(StrEnum):
 
     RIGHT = "right"
     LATE = "late"  # it was ours, but no longer
+    TRIED = "tried"  # it is right, but whoever sent it had guessed too often
     WRONG = "wrong"
 
 
 class _Kept(Struct, frozen=True):
     hash: str
     until: float
-    wrong: int = 0
+    tries: dict[str, int] = {}  # of each sender, by Telegram id
+    since: float = 0.0  # when it was made
+    over: bool = False  # was seen to be too late, or by a clock from before it was made
 
 
 def make(home: Home, now: float) -> str:
     """Return a new code; an earlier one is no good any more."""
     code = secrets.token_urlsafe(18)
-    _keep(home, _Kept(_hash(code), now + LASTS_S))
+    _keep(home, _Kept(_hash(code), now + LASTS_S, since=now))
     return code
 
 
-def judge(home: Home, code: str, now: float) -> Judged:
+def judge(home: Home, code: str, now: float, sender: int = 0) -> Judged:
     """Say what a code is worth that somebody sent."""
     try:
         kept = msgspec.json.decode(home.pairing.read_bytes(), type=_Kept)
     except (OSError, msgspec.MsgspecError):
         return Judged.WRONG
-    over = now > kept.until or kept.wrong >= MOST_WRONG
-    if not over:
-        _keep(home, _Kept(kept.hash, kept.until, kept.wrong + 1))
+    who = str(sender)
+    if who not in kept.tries and len(kept.tries) >= MOST_SENDERS:
+        who = "others"
+    tried = kept.tries.get(who, 0)
+    over = kept.over or not kept.since - SET_BACK_S <= now <= kept.until
+    counted = {**kept.tries, who: min(tried + 1, MOST_WRONG)}
+    if over != kept.over or counted != kept.tries:
+        _keep(home, replace(kept, tries=counted, over=over))
     if not hmac.compare_digest(kept.hash, _hash(code)):
         return Judged.WRONG
-    return Judged.LATE if over else Judged.RIGHT
+    if over:
+        return Judged.LATE
+    return Judged.TRIED if tried >= MOST_WRONG else Judged.RIGHT
 
 
 def forget(home: Home) -> None:

@@ -12,8 +12,7 @@ from engine.adapters import sources
 from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules import always
-from engine.rules import names
+from engine.rules import always, names
 from engine.rules.events import (
     ProjectAdded,
     ProjectCheck,

@@ -68,6 +68,25 @@ async def test_a_link_pressed_too_late_says_so_and_a_new_one_works(stage: Stage)
     await stage.phone.wait_for(lambda m: "You command this box" in m.text)
 
 
+async def test_strangers_who_guess_do_not_lock_the_links_holder_out(stage: Stage) -> None:
+    code = made(stage)
+    await stage.start_bot()
+    for _ in range(pairing.MOST_WRONG + 1):
+        stage.phone.send("/start guess", as_user=STRANGER)
+    stage.phone.start(code)
+    await stage.phone.wait_for(lambda m: "You command this box" in m.text)
+
+
+async def test_who_guessed_too_often_is_told_that_it_was_that(stage: Stage) -> None:
+    code = made(stage)
+    await stage.start_bot()
+    for _ in range(pairing.MOST_WRONG):
+        stage.phone.start("a-guess")
+    stage.phone.start(code)
+    await stage.phone.wait_for(lambda m: "Too many wrong codes" in m.text)
+    assert not config.load(stage.home).owner_ids
+
+
 async def test_a_bot_that_died_right_after_pairing_goes_on_as_its_owners(stage: Stage) -> None:
     stage.door.away = True
     code = made(stage)
