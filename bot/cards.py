@@ -106,6 +106,11 @@ class Cards:
             self.zone = None
         self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None
 
+    @property
+    def in_topics(self) -> bool:
+        """Whether each goal is shown in a topic of its own."""
+        return self._outbox.topics
+
     def goal_of(self, card: str) -> str:
         found = self.live.get(card)
         return found.goal if found else ""

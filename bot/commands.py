@@ -14,7 +14,7 @@ from bot.cards import Cards
 from bot.entities import one_line
 from bot.file_back import FileBack
 from bot.fleet import offer_page
-from bot.heard import Heard, as_view, done, prompt_for, receipt, said
+from bot.heard import Heard, as_view, done, opened, prompt_for, receipt, said
 from bot.panels import Engine, Panels, verdict
 from bot.projects import wanted
 from bot.settings import NAMES, OF_LEADS
@@ -26,6 +26,7 @@ from engine.views import Board, OwnerView, ProjectView, SessionCard
 from stores.cards import CardStore, Told
 
 LATE_S = 3600
+ZONE_ASKED = "zone asked"  # by which /start: pressed again, it does not ask again
 FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
 BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
 
@@ -76,7 +77,7 @@ class Commands:
             case "health":
                 return _says(text.health(as_view(await self._engine.call("health"), dict)))
             case "start":
-                return await self._start()
+                return await self._start(heard)
             case "help":
                 return [said(text.HELP)]
             case _ if name in FUTURE:
@@ -86,14 +87,18 @@ class Commands:
                 hint = f"Did you mean {near}?" if near else "/help lists what can be said."
                 return [said(f"There is no /{name}. {hint} Nothing was started.", heard.message_id)]
 
-    async def _start(self) -> list[Item]:
-        """Say what comes next to who just begins; ask for their time where nobody did."""
+    async def _start(self, heard: Heard) -> list[Item]:
+        """Say what comes next to who just begins; ask for their time first, once."""
         projects = await self._known_projects()
         accounts = await self._engine.call("accounts")
         owner = as_view(await self._engine.call("settings"), OwnerView)
-        words = text_start.welcome(projects=bool(projects), accounts=bool(accounts))
-        asks = [] if owner.zone else [await self._panels.open("settings", page="first")]
-        return [Say(words=words), *asks]
+        welcome = Say(words=text_start.welcome(projects=bool(projects), accounts=bool(accounts)))
+        asked = await self._store.fact(ZONE_ASKED)
+        if owner.zone or asked not in ("", heard.cause):
+            return [welcome]
+        first = await self._panels.open("settings", page="first")
+        await self._store.keep_fact(ZONE_ASKED, heard.cause)
+        return [first, welcome]
 
     async def _settings(self, heard: Heard, rest: str) -> list[Item]:
         name, _, value = rest.partition(" ")
@@ -148,7 +153,11 @@ class Commands:
             "new_goal", cause=heard.cause, project=project, text=goal, by="owner", **heard.along
         )
         await self.gave(heard, result)
-        return receipt(heard, result)
+        return self.told(heard, result)
+
+    def told(self, heard: Heard, result: object) -> list[Item]:
+        """Confirm a line that may have opened a goal; with topics, say which is its."""
+        return (opened if self._cards.in_topics else receipt)(heard, result)
 
     async def gave(self, heard: Heard, result: object) -> None:
         """Remember in which message a goal was given: it may be edited, or replied to."""

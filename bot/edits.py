@@ -1,4 +1,4 @@
-"""A message that its owner edited -> what becomes of the goal that was given in it.
+"""A message that its owner edited -> what becomes of the goal, or the line, in it.
 
 Neighbours: engine/requests/edits.py decides it, messages.py heard the first version.
 """
@@ -6,7 +6,7 @@ Neighbours: engine/requests/edits.py decides it, messages.py heard the first ver
 import re
 
 from bot.cards import Cards
-from bot.heard import said
+from bot.heard import composed, said
 from bot.inbox import Arrived, Reply, in_order
 from bot.panels import Engine, verdict
 from bot.pasted import Pasted
@@ -25,7 +25,7 @@ class Edits:
         self._pasted = pasted
 
     async def handle(self, one: Arrived) -> Reply:
-        """A goal is put otherwise until its lead begins, and then by a card; no other edit counts."""
+        """A goal is put otherwise until its lead begins, then by a card; a line until it is heard."""
         (whole,), secrets = await self._pasted.taken_out([one], in_order([one]))
         if secrets or not whole.strip():
             return Reply(tuple(secrets))
@@ -34,11 +34,30 @@ class Edits:
         lead = self._cards.live.get(told.goal) if told else None
         if isinstance(lead, SessionCard):
             return await self._reworded(one, lead, whole)
+        if (told_now := await self._line(one, whole)) is not None:
+            return Reply((said(told_now, message_id),))
         sentence = (
             "You edited this; what I passed on is the first version. Send the new words as a message "
             "if they should be heard."
         )
         return Reply((said(sentence, message_id),))
+
+    async def _line(self, one: Arrived, words: str) -> str | None:
+        """Have a line read as edited, while it waits for its session's turn; None: it waits no more."""
+        if "text" not in one.body or one.by.quoted:  # a file's words were put together with it
+            return None
+        quote = one.body.get("quote") or {}
+        about = str(quote.get("text") or "") if quote.get("is_manual") else ""
+        try:
+            result = await self._engine.call(
+                "reword_line",
+                cause=f"telegram:{one.update_id}",
+                line=f"{one.by.chat}:{one.body.get('message_id', 0)}",
+                text=composed(words, about, ()),
+            )
+        except Refused:
+            return None
+        return verdict(result)
 
     async def _reworded(self, one: Arrived, lead: SessionCard, words: str) -> Reply:
         """Have a goal read as its owner edited it; a card asks where its lead has begun."""

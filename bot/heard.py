@@ -3,7 +3,7 @@
 Neighbours: messages.py makes it of what came, commands.py and panels.py act on it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -22,7 +22,7 @@ BRIEF = 4
 
 
 class Heard(Struct, frozen=True, kw_only=True):
-    """One message, whole, with its keys taken out."""
+    """One message, whole, with its keys taken out; `line`: what an edit finds it by, "" for none."""
 
     cause: str
     chat: int
@@ -34,6 +34,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     card: str
     prompt: Prompt | None
     files: tuple[Attachment, ...] = ()
+    line: str = ""
 
     @property
     def along(self) -> dict[str, Any]:
@@ -51,6 +52,14 @@ def receipt(heard: Heard, result: object) -> list[Item]:
     if len(words.split()) > BRIEF:
         return [said(words, heard.message_id)]
     return [React(message_id=heard.message_id)]
+
+
+def opened(heard: Heard, result: object) -> list[Item]:
+    """Say where a goal that was just opened goes on: its topic is another place than this."""
+    title = result.get("title") if isinstance(result, dict) else ""
+    if not title:
+        return receipt(heard, result)
+    return [said(text.topic_of(verdict(result), str(title)), heard.message_id)]
 
 
 def done(heard: Heard, result: object) -> list[Item]:
@@ -75,6 +84,12 @@ def answered_in(goal: str, items: Iterable[Item]) -> tuple[Item, ...]:
         replace(item, goal=goal) if isinstance(item, Say | File) and not item.goal else item
         for item in items
     )
+
+
+def composed(whole: str, quoted: str, files: Sequence[str]) -> str:
+    """Return a message as the session gets it: what it is about, the words, the files."""
+    about = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted.strip() else ""
+    return "\n\n".join(part for part in (about, whole, *files) if part)
 
 
 def as_view(result: object, kind: type[T]) -> T:

@@ -16,7 +16,7 @@ from bot.buttons import Pressed
 from bot.commands import Commands, meant
 from bot.entities import TEXT_LIMIT, units
 from bot.file_back import FileBack
-from bot.heard import Heard, asked_again, receipt, said
+from bot.heard import Heard, asked_again, composed, receipt, said
 from bot.inbox import Arrived, Reply, in_order
 from bot.logins import Logins
 from bot.outbox import Outbox
@@ -79,7 +79,7 @@ class Messages:
         whole, quoted = pieces[0], pieces[-2]
         inline, files = await self._sending.keep(sent, pieces[1:-2], forwarded=parts[0].by.quoted)
         items: list[Item] = list(secrets)
-        heard = await self._heard(parts, _composed(whole, quoted, inline), files)
+        heard = await self._heard(parts, composed(whole, quoted, inline), files)
         empty = not heard.text.strip() or (bool(secrets) and keys.only_keys(heard.text))
         taken = not empty or bool(files)
         if taken:
@@ -132,6 +132,9 @@ class Messages:
             card=told.card if told else "",
             prompt=prompt,
             files=(*(prompt.files if prompt else ()), *files),
+            line=f"{chat}:{body.get('message_id', 0)}"
+            if len(parts) == 1 and "text" in body
+            else "",
         )
 
     async def _act(self, heard: Heard) -> list[Item]:
@@ -169,10 +172,12 @@ class Messages:
             goal=heard.goal,
             card=heard.card,
             by="owner",
+            **({"line": heard.line} if heard.line else {}),
             **heard.along,
         )
         if not heard.goal:
             await self._commands.gave(heard, result)
+            return self._commands.told(heard, result)
         return receipt(heard, result)
 
     async def _forwarded(self, heard: Heard) -> list[Item]:
@@ -235,9 +240,3 @@ def _joined(texts: Sequence[str]) -> str:
         whole = glued if not whole or spans or units(before) >= TEXT_LIMIT else f"{whole}\n{part}"
         before = part
     return whole
-
-
-def _composed(whole: str, quoted: str, files: Sequence[str]) -> str:
-    """Return a message as the session gets it: what it is about, the words, the files."""
-    about = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted.strip() else ""
-    return "\n\n".join(part for part in (about, whole, *files) if part)

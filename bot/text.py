@@ -26,7 +26,7 @@ from bot.text_help import (
     PROMPTS,
 )
 from bot.text_plan_card import after
-from bot.text_said import document, joined, note, routine, said, spoken
+from bot.text_said import document, joined, note, routine, said, spoken, topic_of
 from bot.text_sheet import HEADING, ROOM, Button, Words, clock
 
 __all__ = [
@@ -64,4 +64,5 @@ __all__ = [
     "side_by_side",
     "sounds",
     "spoken",
+    "topic_of",
 ]

@@ -85,6 +85,8 @@ def projects(views: Sequence[ProjectView]) -> list[Words]:
             sheet.add("pushes to ").add(one_line(view.push, 200), "code").line()
         for command in view.commands:
             sheet.line(one_line(command, 160))
+        if not view.check and not any(c.kind == "check" and c.allowed for c in view.decided):
+            sheet.line("no check yet: without one in its settings work lands unchecked", "italic")
     if not views:
         sheet.line("No project yet.")
     sheet.line().line("Add one: /projects add NAME PATH_OR_URL")

@@ -89,6 +89,11 @@ def document(document: Document) -> list[Words]:
     return [Words(sheet.add(text, "pre", language=language).done())]
 
 
+def topic_of(told: str, title: str) -> str:
+    """Return what became of a line that opened a goal, and where to read on."""
+    return f"{told}: its topic is “{one_line(title, HEADING)}”."
+
+
 def said(sentence: str) -> Words:
     """Return one sentence of ours as a message."""
     return Words(split(Builder().add(tame(sentence)).done(), ROOM)[0])

@@ -52,6 +52,14 @@ class Hear(Arguments, frozen=True):
     card: str = ""
     by: str = "owner"
     files: tuple[Attachment, ...] = ()
+    line: str = ""  # the message it stood in, by which an edit finds it
+
+
+class RewordLine(Arguments, frozen=True):
+    """A line as its owner edited it."""
+
+    line: str
+    text: str
 
 
 class Tap(Arguments, frozen=True):
@@ -242,6 +250,7 @@ VERBS: Final[dict[str, Verb]] = {
     "change_plan": Verb(ChangePlan, changes=True),
     "peek": Verb(OfCard, Peek),
     "reword_goal": Verb(Reword, changes=True),
+    "reword_line": Verb(RewordLine, changes=True),
     "stop": Verb(OfGoal, changes=True),
     "resume": Verb(OfGoal, changes=True),
     "board": Verb(Nothing, Board),

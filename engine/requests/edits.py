@@ -1,4 +1,5 @@
-"""A goal that its owner edits in the chat: put otherwise before its lead begins, offered to it after.
+"""What its owner edits in the chat: a line that still waits is replaced; a goal is put otherwise before
+its lead begins, and offered to it after.
 
     before the lead's first turn   the goal's words, title and first prompt are the new ones
     after                          a card: the edit goes to the lead as a correction, or is left
@@ -11,13 +12,14 @@ from __future__ import annotations
 from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.rules import ask as ask_rule
-from engine.rules.events import Asked, AskWithdrawn, GoalReworded
+from engine.rules.events import Asked, AskWithdrawn, GoalReworded, LineReworded
 from engine.rules.goal_state import Goal
-from engine.rules.rewording import has_begun
+from engine.rules.rewording import has_begun, waits_for
 from engine.rules.session_state import Session
 from engine.rules.words import AskKind
 
 GIVE_IT = "Give it to the lead"
+REPLACED = "It will hear the new words, after this turn."
 BEGINS = "Its lead begins with the new words."
 
 
@@ -39,6 +41,16 @@ class Edits(Inside):
             return {"verdict": BEGINS}
         await self._offer(known, text, cause)
         return {"verdict": ""}
+
+    async def reword_line(self, line: str, text: str, cause: str = "") -> dict[str, str]:
+        """Put a line otherwise that its session has not heard yet: {"verdict": words}."""
+        if not text.strip():
+            raise Refused("Nothing is left of that line: it stays as it was.")
+        for stream, found in self._loop.states("session").items():
+            if isinstance(found, Session) and waits_for(found, line):
+                await self._loop.post(stream, LineReworded(key=line, text=text), cause)
+                return {"verdict": REPLACED}
+        raise Refused("It was heard already, in its first version.")
 
     async def _offer(self, goal: Goal, text: str, cause: str) -> None:
         """Ask whether the lead is to have it; of several edits the last is asked about."""

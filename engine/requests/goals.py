@@ -101,7 +101,8 @@ class Goals(Inside):
             go=owner.go,
         )
         fresh = await self._loop.post(f"goal/{goal}", opened, cause)
-        return {"goal": goal if fresh else "", "verdict": f"Started in {project}"}
+        title = self._goal(goal).title if fresh else ""
+        return {"goal": goal if fresh else "", "title": title, "verdict": f"Started in {project}"}
 
     async def _ask_where(
         self,
@@ -123,15 +124,25 @@ class Goals(Inside):
         return {"goal": "", "verdict": "Where to? Tap one."}
 
     async def _to_lead(
-        self, goal_id: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
+        self,
+        goal_id: str,
+        text: str,
+        cause: str,
+        files: tuple[Attachment, ...] = (),
+        line: str = "",
     ) -> dict[str, str]:
         goal = self._goal(goal_id)
         if not goal.live:
             raise Refused("That goal is over. Write in General, or /new, for another one.")
-        return await self._to_session(goal.session, text, cause, files)
+        return await self._to_session(goal.session, text, cause, files, line)
 
     async def _to_worker(
-        self, card: WorkerCard, text: str, cause: str, files: tuple[Attachment, ...] = ()
+        self,
+        card: WorkerCard,
+        text: str,
+        cause: str,
+        files: tuple[Attachment, ...] = (),
+        line: str = "",
     ) -> dict[str, str]:
         goal = self._goal(card.goal)
         piece = next((p for p in (*goal.pieces, *goal.earlier) if p.id == card.id), None)
@@ -142,15 +153,20 @@ class Goals(Inside):
             left = LinesLeft(session=piece.session, text=text, files=files)
             await self._loop.post(goal.stream, left, cause)
             return {"goal": goal.id, "verdict": "That worker has ended: its lead gets your line"}
-        return await self._to_session(piece.session, text, cause, files)
+        return await self._to_session(piece.session, text, cause, files, line)
 
     async def _to_session(
-        self, session_id: str, text: str, cause: str, files: tuple[Attachment, ...] = ()
+        self,
+        session_id: str,
+        text: str,
+        cause: str,
+        files: tuple[Attachment, ...] = (),
+        line: str = "",
     ) -> dict[str, str]:
         session = self._loop.state(f"session/{session_id}")
         busy = isinstance(session, Session) and session.stage is not session_state.Stage.IDLE
-        line = Prompted(text=text, source="owner", files=files)
-        await self._loop.post(f"session/{session_id}", line, cause)
+        said = Prompted(text=text, source="owner", files=files, key=line)
+        await self._loop.post(f"session/{session_id}", said, cause)
         goal = session.goal if isinstance(session, Session) else ""
         return {"goal": goal, "verdict": "after this turn" if busy else "on it"}
 

@@ -86,6 +86,7 @@ class Taps(Goals, Aside):
         by: str = "owner",
         cause: str = "",
         files: Sequence[Attachment] = (),
+        line: str = "",
     ) -> dict[str, str]:
         """A line of the owner: an answer, to the session a card is about, to a lead, or a new goal."""
         shown = self._cards.get(card)
@@ -97,7 +98,7 @@ class Taps(Goals, Aside):
                 raise Refused(WITHOUT_WORDS)
             text = news.WORDLESS
         if isinstance(shown, WorkerCard):
-            return await self._to_worker(shown, text, cause, sent)
+            return await self._to_worker(shown, text, cause, sent, line)
         if isinstance(shown, QuestionCard) and "answer" in shown.buttons:
             # A line for after the turn would wait for the turn that waits for this very answer.
             verdict = await self._tapped(shown, "answer", text, cause, sent)
@@ -109,10 +110,11 @@ class Taps(Goals, Aside):
         if shown is not None and shown.goal:
             asked = self._loop.state(f"ask/{shown.id}")
             if isinstance(asked, ask_rule.Ask) and asked.teller.startswith("session/"):
-                return await self._to_session(asked.teller.partition("/")[2], text, cause, sent)
+                teller = asked.teller.partition("/")[2]
+                return await self._to_session(teller, text, cause, sent, line)
             goal = shown.goal
         if goal:
-            return await self._to_lead(goal, text, cause, sent)
+            return await self._to_lead(goal, text, cause, sent, line)
         live = [found for found in board.goals(self.world()) if found.live]
         if not live:
             return await self.new_goal("", text, by, cause, files)

@@ -604,6 +604,14 @@ class Prompted(Event, frozen=True):
     model: str = ""  # from the next turn on; "" = as before
     wait_s: float = 0.0  # a session at rest may be let sleep so long, for more to come with it
     files: tuple[Attachment, ...] = ()
+    key: str = ""  # the owner's message, where it may be edited
+
+
+class LineReworded(Event, frozen=True):
+    """Request: the owner edited a line; one that still waits is read so."""
+
+    key: str
+    text: str
 
 
 class PromptReworded(Event, frozen=True):
@@ -1171,6 +1179,7 @@ SessionEvent: TypeAlias = (
     | LimitSettled
     | TurnInterrupted
     | SaidNow
+    | LineReworded
     | PromptReworded
     | LineTaken
     | SessionStopped

@@ -1,4 +1,4 @@
-"""A goal put otherwise after it was given: the lead's first prompt, while the agent has not had it.
+"""What the owner put otherwise after it was said, while the agent has not had it: the goal, or a line.
 
 Part of session.py's rule; goal.py keeps the goal's own words, engine/requests/edits.py asks the owner
 where the lead has begun.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules.events import PromptReworded
+from engine.errors import Refused
+from engine.rules.events import LineReworded, PromptReworded
 from engine.rules.session_state import Line, Session
 
 
@@ -29,3 +30,21 @@ def reworded(now: Session, event: PromptReworded) -> Session:
         for line in now.queue
     )
     return replace(now, queue=queue, brief=anew(now.brief), title=event.title)
+
+
+def line_reworded(now: Session, event: LineReworded) -> Session:
+    """Put the new words in the place of a line that waits for the next turn.
+
+    raises  Refused when it was heard already
+    """
+    if not waits_for(now, event.key):
+        raise Refused("It was heard already, in its first version.")
+    queue = tuple(
+        replace(line, text=event.text) if line.key == event.key else line for line in now.queue
+    )
+    return replace(now, queue=queue)
+
+
+def waits_for(now: Session, key: str) -> bool:
+    """Whether the line of this message is still to be heard."""
+    return bool(key) and any(line.key == key for line in now.queue)

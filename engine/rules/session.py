@@ -44,6 +44,7 @@ from engine.rules.events import (
     HoldOver,
     LimitReached,
     LimitSettled,
+    LineReworded,
     LineTaken,
     NewWorkerWaits,
     Placed,
@@ -73,7 +74,7 @@ from engine.rules.events import (
     WakeAsked,
     WakeDue,
 )
-from engine.rules.rewording import has_begun, reworded
+from engine.rules.rewording import has_begun, line_reworded, reworded
 from engine.rules.session_state import (
     RESTING,
     Line,
@@ -123,6 +124,8 @@ def decide(now: Session, event: SessionEvent) -> Step:
         case PromptReworded():  # it began just then: it hears of the edit as the owner's line
             line = Prompted(text=news.edited(event.text), source="owner", at=event.at)
             return _hear(now, line)
+        case LineReworded():
+            return line_reworded(now, event), ()
         case SessionSet():
             return _set(now, event)
         case TreeMoved(commit=commit):
@@ -370,7 +373,7 @@ def _stop(now: Session, event: SessionStopped) -> Step:
 
 def _hear(now: Session, event: Prompted) -> Step:
     """Keep a line for the next turn; the owner's own word also takes a failed session up again."""
-    line = Line(event.text, event.source, event.files)
+    line = Line(event.text, event.source, event.files, event.key)
     stage = now.stage
     if stage is Stage.FAILED and line.source == "owner":
         stage = Stage.IDLE

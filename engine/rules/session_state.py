@@ -36,11 +36,12 @@ RESTING = (Stage.HELD, Stage.FAILED, Stage.PARKED)
 
 
 class Line(Struct, frozen=True):
-    """Text for the agent, and who it is from."""
+    """Text for the agent, and who it is from; `key`: the owner's message, where it may be edited."""
 
     text: str
     source: str
     files: tuple[Attachment, ...] = ()
+    key: str = ""
 
 
 class OpenAsk(Struct, frozen=True, kw_only=True):

@@ -61,6 +61,8 @@ class FakeDoor:
         self.missing = ""  # what is away of what is to be shown
         self.peeks = 0
         self.rewords = "Its lead begins with the new words."
+        self.waiting: set[str] = set()  # lines that no session has heard yet
+        self.hears = True  # at once: no line can be edited any more
         self.slow: asyncio.Event | None = None
         self.wished: list[tuple[str, str, str]] = []  # paths asked for, of which goal and card
         self.tree: dict[str, FoundFile] = {}  # what is at a path
@@ -106,9 +108,9 @@ class FakeDoor:
     async def new_goal(
         self, project: str, text: str, by: str, cause: str, files: tuple[Attachment, ...] = ()
     ) -> object:
-        opened = {"goal": self.opens, "verdict": "Started"} if self.opens else None
+        opened = {"goal": self.opens, "title": "Add CSV", "verdict": "Started in shop"}
         given = {"project": project, "text": text, **_along(files)}
-        return await self._once(cause, "new_goal", given, opened)
+        return await self._once(cause, "new_goal", given, opened if self.opens else None)
 
     async def hear(
         self,
@@ -118,8 +120,10 @@ class FakeDoor:
         by: str,
         cause: str,
         files: tuple[Attachment, ...] = (),
+        line: str = "",
     ) -> object:
         given = {"text": text, "goal": goal, "card": card, **_along(files)}
+        self.waiting.add(line)
         return await self._once(cause, "hear", given)
 
     async def tap(
@@ -155,6 +159,12 @@ class FakeDoor:
     async def reword_goal(self, goal: str, text: str, cause: str) -> object:
         told = {"verdict": self.rewords}
         return await self._once(cause, "reword_goal", {"goal": goal, "text": text}, told)
+
+    async def reword_line(self, line: str, text: str, cause: str) -> object:
+        if self.hears or line not in self.waiting:
+            raise Refused("It was heard already.")
+        told = {"verdict": "It will hear the new words."}
+        return await self._once(cause, "reword_line", {"text": text}, told)
 
     async def peek(self, card: str) -> Peek:
         if self.missing:

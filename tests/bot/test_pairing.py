@@ -41,9 +41,21 @@ async def test_who_presses_the_link_commands_and_is_told_what_comes_next(stage: 
         lambda m: m.id == zone.id and "for you (Asia/Tokyo)" in m.text
     )
     assert done.labels == []
+    assert zone.id < welcome.id, "the question first, then what comes next"
     assert stage.door.asked == [("change_setting", {"name": "zone", "value": "Asia/Tokyo"})]
     stage.phone.send("/status", as_user=STRANGER)
     await stage.phone.wait_for(lambda m: f"Telegram id {STRANGER}" in m.text)
+
+
+async def test_the_link_pressed_again_does_not_ask_for_the_time_again(stage: Stage) -> None:
+    code = made(stage)
+    stage.phone.start(code)
+    await stage.start_bot()
+    welcome = await stage.phone.wait_for(lambda m: "You command this box" in m.text)
+    stage.phone.start(code)
+    await stage.phone.wait_for(lambda m: "You command this box" in m.text, after=welcome.id)
+    asked = [m for m in stage.phone.messages() if "What time is it for you?" in m.text]
+    assert len(asked) == 1
 
 
 async def test_anything_else_of_anybody_is_silence(stage: Stage) -> None:

@@ -218,6 +218,13 @@ async def test_words_behind_stop_all_stop_nothing(stage: Stage) -> None:
     assert stage.door.asked == []
 
 
+async def test_a_line_that_opens_a_goal_is_told_its_topic(topical: Stage) -> None:
+    topical.door.opens = "g-1"
+    await topical.start_bot()
+    told = await said_back(topical, "/new shop Add CSV")
+    assert told == "Started in shop: its topic is “Add CSV”."
+
+
 async def test_a_command_in_a_topic_is_answered_there(topical: Stage) -> None:
     topical.door.show(session())
     await topical.start_bot()
@@ -408,6 +415,16 @@ async def test_an_edit_is_told_that_it_changes_nothing(stage: Stage) -> None:
     stage.phone.edit(said.id, "Use semicolons")
     await stage.phone.wait_for(lambda m: m.text.startswith("You edited this"))
     assert len(stage.door.asked) == 1
+
+
+async def test_a_line_that_still_waits_is_replaced_by_its_edit(stage: Stage) -> None:
+    stage.door.hears = False
+    await stage.start_bot()
+    (said,) = stage.phone.send("Use commas")
+    await stage.asked()
+    stage.phone.edit(said.id, "Use semicolons")
+    await stage.phone.wait_for(lambda m: m.text == "It will hear the new words.")
+    assert stage.door.asked[-1] == ("reword_line", {"text": "Use semicolons"})
 
 
 async def test_a_goal_is_put_otherwise_until_its_lead_begins(stage: Stage) -> None:

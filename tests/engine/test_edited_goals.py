@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from engine.errors import Refused
-from engine.requests.edits import BEGINS
+from engine.requests.edits import BEGINS, REPLACED
 from engine.rules.session_state import Stage
 from engine.views import PlanCard, SessionCard, WhereCard
 from tests.engine.phone import PIECE, Phone, held, labels, lead, plan, waits, words
@@ -41,6 +41,23 @@ async def test_a_lead_that_waits_for_its_turn_begins_with_the_new_words(phone: P
     await phone.door.resume(cause=phone.cause())
     await phone.card(goal, PlanCard)
     assert phone.heard(lead_id).endswith("The owner's goal:\n\nExport as TSV")
+
+
+async def test_a_line_that_waits_is_heard_as_it_was_edited(phone: Phone) -> None:
+    await phone.agent(*lead(plan(PIECE), {"say": "Planned."}))
+    goal = await phone.goal(await phone.project(), "Export as CSV")
+    await phone.card(goal, PlanCard)
+    lead_id = phone.state(goal).session
+    await phone.until(lambda: bool(phone.session(lead_id).said), "the lead to have ended its turn")
+    await phone.door.stop(goal, cause=phone.cause())
+    await phone.door.hear("Use tabs", goal=goal, cause=phone.cause(), line="42:7")
+    told = await phone.door.reword_line("42:7", "Use spaces", cause=phone.cause())
+    assert told == {"verdict": REPLACED}
+    await phone.door.resume(goal, cause=phone.cause())
+    await phone.until(lambda: "Use spaces" in phone.heard(lead_id), "the line to be heard")
+    assert "Use tabs" not in phone.heard(lead_id)
+    with pytest.raises(Refused, match="heard already"):
+        await phone.door.reword_line("42:7", "Use both", cause=phone.cause())
 
 
 async def test_an_edit_after_that_is_offered_as_a_correction(phone: Phone) -> None:

@@ -12,11 +12,14 @@ from engine.rules.events import (
     GoalDropped,
     GoalOpened,
     GoalReworded,
+    LineReworded,
     MachineSeen,
     Placed,
     ProjectAdded,
 )
 from engine.rules.rewording import has_begun
+from engine.rules.session import decide
+from engine.rules.session_state import Line, Session, Stage
 from tests.rules.world import ACCOUNT, World, opened
 
 GOAL = "goal/g-1"
@@ -72,3 +75,17 @@ def test_a_goal_that_is_over_takes_no_other_words() -> None:
     world.post(GOAL, GoalDropped())
     with pytest.raises(Refused, match="over"):
         world.post(GOAL, GoalReworded(text="Add invoices"))
+
+
+def test_a_line_is_read_as_edited_until_it_is_heard() -> None:
+    waits = Session(
+        id="s-1",
+        stage=Stage.RUNNING,
+        queue=(Line("Use tabs", "owner", key="42:7"), Line("News", "news")),
+    )
+    after, effects = decide(waits, LineReworded(key="42:7", text="Use spaces"))
+    assert [line.text for line in after.queue] == ["Use spaces", "News"]
+    assert effects == ()
+    for key in ("42:8", ""):
+        with pytest.raises(Refused, match="heard already"):
+            decide(waits, LineReworded(key=key, text="Use spaces"))

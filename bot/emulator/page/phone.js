@@ -91,7 +91,8 @@ function forget(news) {
   $("list-title").textContent = bot;
   if (news.hint) {
     $("hint").textContent = news.hint;
-    $("hint").hidden = false;
+    $("demo").hidden = false;
+    $("bare").hidden = true;
   }
 }
 
