@@ -87,7 +87,7 @@ from engine.rules.session_state import (
     uuid_of,
     with_files,
 )
-from engine.rules.steering import heard, interrupt, say_now, unheard
+from engine.rules.steering import ends_now, heard, interrupt, say_now, unheard
 from engine.rules.turn_ends import (
     LIMIT_IS_OVER,
     QUIET_S,
@@ -233,7 +233,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return quiet(now, silent_s, event.at)
         case HoldOver(what="killed") if killed.rests(now):
             return killed.goes_on(now)
-        case HoldOver(what="interrupt") if now.stage is Stage.RUNNING:
+        case HoldOver(what="interrupt") if now.stage is Stage.RUNNING and ends_now(now):
             return now, (CloseRun(run=now.run, machine=now.machine, grace_s=0.0),)
         case _:
             return now, ()

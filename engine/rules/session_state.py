@@ -113,6 +113,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     tasks: int = 0  # of the agent's own, running behind its turn
     tasks_at: float = 0.0  # when that was told
     kept_end: TurnEnded | None = None  # of a turn whose run is kept for them
+    ended_early: bool = False  # interrupted, and may go on by itself with lines it was given
     cut_offs: int = 0
     kills: int = 0  # in a row, by others than us
     given: bool = False  # a worker's work is being looked at: no turn until it is back

@@ -3,6 +3,9 @@
     queue ── Now ──> steered ── LineTaken ──> taken      the agent read them beside a tool's result
                         └── the turn ends first ──> queue, and the next turn begins with them
 
+Interrupted before it read them, the agent may begin a turn of its own with them, in the same run: they
+are heard then, and the run goes on. If it does not within GOES_ON_S they open the next turn.
+
 An agent that hears nothing while it works, or that waits for an answer just now, is interrupted
 instead, and its next turn begins with the lines at once. Neither is an attempt of a worker's, and
 neither pauses its piece. Part of session.py's rule; engine/adapters/runs.py writes the line.
@@ -16,12 +19,13 @@ from engine.errors import Refused
 from engine.rules import attached, news
 from engine.rules.asking import held_by_run
 from engine.rules.effects import InterruptRun, SteerRun, Tell
-from engine.rules.events import HoldOver
+from engine.rules.events import HoldOver, TurnEnded
 from engine.rules.session_state import Line, Session, Stage, Steered, Step, uuid_of
 from engine.rules.words import TurnError
 
 STEERABLE = frozenset({"claude", "rehearsal"})  # agents that hear a line in the middle of a turn
 INTERRUPT_GRACE_S = 15.0
+GOES_ON_S = 3.0
 
 
 def waiting(now: Session) -> tuple[Line, ...]:
@@ -74,14 +78,41 @@ def interrupt(now: Session, at: float) -> Step:
     )
 
 
+def ends_now(now: Session) -> bool:
+    """Whether an interrupt still waits for the turn's end; one that goes on is not closed."""
+    return now.ending is TurnError.INTERRUPTED
+
+
 def heard(now: Session, key: str) -> Session:
     """The agent read the lines of this key: they belong to its turn."""
     lines = tuple(line for one in now.steered if one.key == key for line in one.lines)
     left = tuple(one for one in now.steered if one.key != key)
-    return replace(now, steered=left, taken=(*now.taken, *lines))
+    after = replace(now, steered=left, taken=(*now.taken, *lines))
+    if now.ended_early and lines:  # a turn of its own with them: no interrupt is left to wait for
+        return replace(after, ended_early=False, ending=TurnError.NONE)
+    return after
+
+
+def may_go_on(now: Session, event: TurnEnded) -> bool:
+    """Whether an interrupted agent has lines yet that it may take up by itself."""
+    asked = event.kind is TurnError.INTERRUPTED and not now.stopping
+    return asked and bool(now.steered) and not now.ended_early
+
+
+def ended_early(now: Session, event: TurnEnded) -> Step:
+    """Leave the run a moment to go on with what it was given, so that it is heard once."""
+    kept = replace(
+        now,
+        ended_early=True,
+        ending=TurnError.INTERRUPTED,
+        said=event.text or now.said,
+        cost_usd=now.cost_usd + event.cost_usd,
+    )
+    over = HoldOver(what="interrupt", run=now.run)
+    return kept, (Tell(stream=now.stream, event=over, due_at=event.at + GOES_ON_S),)
 
 
 def unheard(now: Session) -> Session:
     """The turn is over: what the agent did not get to opens the next one."""
     lines = tuple(line for one in now.steered for line in one.lines)
-    return replace(now, steered=(), queue=(*lines, *now.queue))
+    return replace(now, steered=(), ended_early=False, queue=(*lines, *now.queue))

@@ -22,7 +22,7 @@ from engine.rules.events import (
     TurnOver,
 )
 from engine.rules.session_state import Line, Session, Stage, Step, next_turn, resume, uuid_of
-from engine.rules.steering import unheard
+from engine.rules.steering import ended_early, may_go_on, unheard
 from engine.rules.words import Account, Role, TurnError
 
 QUIET_S = 15 * 60.0  # silence after which a run counts as hung
@@ -39,6 +39,10 @@ def ended(now: Session, event: TurnEnded, *, shown: bool = False) -> Step:
 
     shown   the owner has its last words already
     """
+    if may_go_on(now, event):
+        kept, told = withdraw(now, held_by_run, why_gone(now, TURN_ENDED))
+        early, waits = ended_early(kept, event)
+        return early, (*told, *waits)
     after, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
     ended = replace(
         after,

@@ -118,6 +118,24 @@ async def test_a_turn_that_ends_before_the_line_was_read_is_followed_by_one_that
     assert phone.heard(session(phone, goal).id).endswith("Use commas")
 
 
+async def test_now_and_then_interrupt_have_the_line_heard_once(phone: Phone) -> None:
+    """The agent goes on with it by itself, in the same run."""
+    silent = {"wait_for": ".git/go"}
+    touch = {"run": "touch .git/begun"}
+    goal, card = await busy(phone, worker(touch, silent, turn=1), worker(*WORK))
+    await phone.door.hear("Use commas", card=card.id, goal=goal, cause=phone.cause())
+    card = await phone.card(goal, WorkerCard, lambda card: "now" in card.buttons)
+    await phone.tap(card, "now")
+    await phone.until(
+        lambda: "command_lifecycle" in printed(phone, session(phone, goal).run),
+        "the agent to have the line",
+    )
+    card = await phone.card(goal, WorkerCard, lambda card: card.steered == 1)
+    await phone.tap(card, "interrupt")
+    card = await phone.card(goal, WorkerCard, lambda card: card.stage == "landed")
+    assert (card.attempt, session(phone, goal).turn) == (1, 1)
+
+
 async def test_interrupt_ends_the_turn_alone_and_the_card_says_what_it_waits_for(
     phone: Phone,
 ) -> None:

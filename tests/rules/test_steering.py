@@ -9,9 +9,10 @@ from engine import board
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents.driver import Steers
 from engine.errors import Refused
-from engine.rules.effects import InterruptRun, StartRun, SteerRun
+from engine.rules.effects import CloseRun, InterruptRun, StartRun, SteerRun
 from engine.rules.events import (
     GaveUp,
+    HoldOver,
     LimitReached,
     LineTaken,
     Prompted,
@@ -82,6 +83,57 @@ def test_a_line_taken_after_the_turns_end_is_said_in_the_next_turn() -> None:
     world.post(ME, LineTaken(run=start.run, key=steer.key))
     world.post(ME, RunExited(run=start.run))
     assert "Use commas" in world.take(StartRun).prompt
+
+
+def interrupted() -> tuple[World, StartRun, SteerRun]:
+    world, start, steer = said_now()
+    world.post(ME, TurnInterrupted())
+    world.take(InterruptRun)
+    world.post(ME, TurnEnded(run=start.run, kind=TurnError.INTERRUPTED, error="no", cost_usd=0.5))
+    return world, start, steer
+
+
+def test_a_line_an_interrupted_agent_goes_on_with_by_itself_is_heard_once() -> None:
+    """The lines of such a run in their order: result, the line "started", init, result."""
+    world, start, steer = interrupted()
+    assert not world.owes(CloseRun)
+    world.post(ME, LineTaken(run=start.run, key=steer.key))
+    world.post(ME, SessionNamed(run=start.run, agent_session="x"))
+    world.post(ME, HoldOver(what="interrupt", run=start.run))
+    assert not world.owes(CloseRun)
+    assert told(world, TurnOver) == []
+    world.post(ME, TurnEnded(run=start.run, cost_usd=0.5))
+    assert world.owes(CloseRun)
+    world.post(ME, RunExited(run=start.run))
+    assert world.take(StartRun).prompt == NEWS.text
+    assert me(world).cost_usd == 1.0
+
+
+def test_one_that_does_not_go_on_by_itself_is_ended_and_told_in_its_next_turn() -> None:
+    world, start, _ = interrupted()
+    world.post(ME, HoldOver(what="interrupt", run=start.run))
+    assert world.take(CloseRun).grace_s == 0.0
+    world.post(ME, RunExited(run=start.run))
+    prompt = world.take(StartRun).prompt
+    assert prompt.count("Use commas") == 1
+    assert "cut off" not in prompt
+
+
+def test_a_second_interrupt_ends_a_turn_that_it_went_on_with() -> None:
+    world, start, steer = interrupted()
+    world.post(ME, LineTaken(run=start.run, key=steer.key))
+    world.post(ME, TurnInterrupted())
+    assert world.owes(InterruptRun)
+    end(world, start, TurnError.INTERRUPTED)
+    assert "Use commas" not in world.take(StartRun).prompt
+
+
+def test_stopped_meanwhile_it_rests_with_the_line_kept() -> None:
+    world, start, _ = interrupted()
+    world.post(ME, SessionStopped(why="stopped by you"))
+    world.post(ME, RunExited(run=start.run))
+    assert "Use commas" in [line.text for line in me(world).queue]
+    assert not me(world).ended_early
 
 
 def test_cut_off_before_it_was_read_it_is_said_again_and_after_that_not() -> None:
