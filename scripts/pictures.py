@@ -83,7 +83,7 @@ async def second_goal(phone: Screen, camera: Camera) -> None:
     await phone.tap(f'#topics [data-where="{newest}"]')
     await goal.press(phone, "A plan waits for your go", "Change…")
     await goal.press(phone, "which piece?", "3 · Print the list")
-    await phone.until(goal.card_with("3 · Print the list", "Done"), goal.STEP_S)
+    await phone.until(goal.card_with("3 · Print the list", "Large"), goal.STEP_S)
     await camera.take("change")
     await goal.press(phone, "3 · Print the list", "Done")
     await goal.press(phone, "A plan waits for your go", "Start")
