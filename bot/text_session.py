@@ -74,7 +74,8 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
 
 def _wait(wait: Wait, zone: tzinfo | None, *, told: bool = False) -> str:
     """Return "Waits for your answer: …"; `told`: that it is stopped stands above already."""
-    until = f" · goes on at {clock(wait.until, zone)}" if wait.until else ""
+    by = "at the latest " if wait.latest else ""
+    until = f" · goes on {by}at {clock(wait.until, zone)}" if wait.until else ""
     why = one_line(wait.why, 200)
     if told and wait.what == STOPPED:
         return f"By you: {why}{until}"

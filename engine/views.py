@@ -31,6 +31,7 @@ class Wait(Struct, frozen=True):
     what: str
     why: str
     until: float = 0.0
+    latest: bool = False  # it may be over before that
 
     @property
     def said(self) -> str:

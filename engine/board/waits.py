@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from engine.board.doing import goal_doing, holds_for_you
 from engine.board.looking import World, open_asks, state_of
-from engine.rules import after_limit, killed, session_state, turn_ends
+from engine.rules import after_limit, killed, session_state, starts, turn_ends
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import ship as ship_rule
@@ -49,7 +49,8 @@ def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
     match session.stage:
         case session_state.Stage.WANTING:
             where = session.where or "asking for one"
-            return (Wait("a place to run", where, session.waits_until),)
+            soon = starts.is_in_line(where)
+            return (Wait("a place to run", where, session.waits_until, latest=soon),)
         case session_state.Stage.PARKED if killed.rests(session):
             return (Wait("a pause, and for free memory", session.why, session.parked_until),)
         case session_state.Stage.PARKED:

@@ -422,6 +422,8 @@ def _grant(now: Fleet, at: float) -> tuple[Fleet, tuple[AnyEffect, ...]]:
             effects.append(Tell(stream=slot.teller, event=placed))
             continue
         until, kept = _until(now, slot, at)
+        if starts.is_in_line(why):
+            until = _starts_by(why.partition(":")[0], running, line)
         is_new = (why, until) != (slot.told, slot.until)
         if is_new and kept and not any(_waits_as_long(other, slot, until) for other in wanting):
             over = WindowOver(name=slot.account)
@@ -443,6 +445,12 @@ def _until(now: Fleet, slot: Slot, at: float) -> tuple[float, Kept | None]:
         return rest.until, None
     window = _touched(now, slot, at)
     return (window.until, reserve.kept(window, now.reserve)) if window else (0.0, None)
+
+
+def _starts_by(machine: str, running: list[Slot], line: dict[str, int]) -> float:
+    """Return when the last in a machine's line starts at the latest."""
+    began = [slot.placed_at for slot in running if slot.machine == machine and slot.starting]
+    return starts.latest(line[machine], began)
 
 
 def _waits_as_long(other: Slot, slot: Slot, until: float) -> bool:
@@ -533,5 +541,5 @@ def _waits_there(
     if starts.is_short(machine.free_mb, age_s, starting, len(there)):
         return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
     if not starts.may_start(machine.cores, starting):
-        return starts.in_line(line.get(machine.name, 0) + 1)
+        return starts.in_line(line.get(machine.name, 0) + 1, starting)
     return ""

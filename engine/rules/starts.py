@@ -12,11 +12,15 @@ Part of fleet.py's rule. Pure. Neighbour: engine/load.py brings the reports (eng
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 START_S = 120.0  # a start that takes longer is counted no more
 FRESH_S = 30.0  # how long a report of memory counts
 NEEDS_MB = 400  # of an agent in its turn
 FLOOR_MB = 800  # what is left to the rest of the machine
 UNKNOWN = -1
+
+IN_LINE = "starting"
 
 MEMORY = "memory is nearly full"
 LOOKED_AT = "its memory is looked at first"
@@ -39,12 +43,24 @@ def is_short(free_mb: int, age_s: float, starting: int, running: int) -> bool:
     return left_mb(free_mb, starting) < FLOOR_MB
 
 
-def in_line(place: int) -> str:
-    """Say which of those that wait for a start one is, from 1."""
+def in_line(place: int, starting: int) -> str:
+    """Say which of those that wait for a start one is, from 1, and behind how many."""
     last = (
         "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     )
-    return f"starting, {place}{last} in line"
+    who = "1 agent starts" if starting == 1 else f"{starting} agents start"
+    return f"{IN_LINE}, {place}{last} in line; {who} just now"
+
+
+def is_in_line(why: str) -> bool:
+    """Whether a wait is for a start alone: then it is known until when, at the latest."""
+    return f": {IN_LINE}, " in why
+
+
+def latest(place: int, placed_at: Sequence[float]) -> float:
+    """Return when the one at this place in the line starts at the latest, from when the others began."""
+    rounds, turn = divmod(place - 1, len(placed_at))
+    return sorted(placed_at)[turn] + (rounds + 1) * START_S
 
 
 def nearly_full(free_mb: int) -> str:

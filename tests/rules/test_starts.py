@@ -31,6 +31,11 @@ def wanted(number: int, machine: str = "", at: float = 0.0) -> SlotWanted:
     return SlotWanted(run=f"r-{number}", teller=f"session/r-{number}", machine=machine, at=at)
 
 
+def behind(place: str, starting: int = 2) -> str:
+    who = "1 agent starts" if starting == 1 else f"{starting} agents start"
+    return f"here: starting, {place} in line; {who} just now"
+
+
 class Line:
     """A fleet, and what each run was told last."""
 
@@ -38,6 +43,7 @@ class Line:
         self.fleet: Fleet = begin("")
         self.said: dict[str, str] = {}
         self.due: dict[str, float] = {}
+        self.until: dict[str, float] = {}
         self.told = 0
         self.after(*events)
 
@@ -49,8 +55,9 @@ class Line:
                 match effect.event:
                     case Placed(run=run, machine=machine):
                         self.said[run] = f"on {machine}"
-                    case Queued(run=run, why=why):
+                    case Queued(run=run, why=why, until=until):
                         self.said[run] = why
+                        self.until[run] = until
                         self.told += 1
                     case StartOver(run=run):
                         self.due[run] = effect.due_at
@@ -61,17 +68,25 @@ def test_no_more_runs_start_at_once_than_there_are_cores() -> None:
     assert line.said == {
         "r-1": "on here",
         "r-2": "on here",
-        "r-3": "here: starting, 1st in line",
-        "r-4": "here: starting, 2nd in line",
-        "r-5": "here: starting, 3rd in line",
+        "r-3": behind("1st"),
+        "r-4": behind("2nd"),
+        "r-5": behind("3rd"),
     }
+
+
+def test_who_is_in_line_is_told_when_it_starts_at_the_latest() -> None:
+    """Promise 7: a start is counted for so long and no longer, so the end of the wait is known."""
+    line = Line(here(), wanted(1, at=10.0), wanted(2, at=20.0), *(wanted(n) for n in (3, 4, 5)))
+    assert line.until == {"r-3": 130.0, "r-4": 140.0, "r-5": 250.0}
+    line.after(RunUp(run="r-2", at=50.0))
+    assert line.until["r-4"] == 130.0
 
 
 def test_who_waits_starts_when_an_agent_has_come_up_and_the_line_moves_on() -> None:
     line = Line(here(), *(wanted(n) for n in range(1, 6)), RunUp(run="r-2"))
     assert line.said["r-3"] == "on here"
-    assert line.said["r-4"] == "here: starting, 1st in line"
-    assert line.said["r-5"] == "here: starting, 2nd in line"
+    assert line.said["r-4"] == behind("1st")
+    assert line.said["r-5"] == behind("2nd")
 
 
 def test_a_start_is_over_when_its_run_is() -> None:
@@ -93,7 +108,7 @@ def test_nobody_is_timed_while_nobody_waits() -> None:
 
 def test_who_leaves_the_line_lets_the_others_move_up() -> None:
     line = Line(here(cores=1), wanted(1), wanted(2), wanted(3), SlotFreed(run="r-2"))
-    assert line.said["r-3"] == "here: starting, 1st in line"
+    assert line.said["r-3"] == behind("1st", 1)
 
 
 def test_a_run_goes_where_it_can_start_now() -> None:
@@ -143,15 +158,15 @@ def test_the_reason_of_a_wait_that_comes_first_is_the_one_said() -> None:
     line = Line(here(cores=1), wanted(1), HeldAll(held=True), wanted(2))
     assert line.said["r-2"] == "everything is stopped: /resume all goes on"
     line.after(HeldAll(held=False))
-    assert line.said["r-2"] == "here: starting, 1st in line"
+    assert line.said["r-2"] == behind("1st", 1)
     line.after(MachineLost(machine="here", why="the link broke"))
     assert line.said["r-2"] == "here: the link broke"
     line.after(here(cores=1))
-    assert line.said["r-2"] == "here: starting, 1st in line"
+    assert line.said["r-2"] == behind("1st", 1)
 
 
 def test_places_are_numbered_as_people_do() -> None:
-    said = {n: starts.in_line(n).split()[1] for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 112)}
+    said = {n: starts.in_line(n, 2).split()[1] for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 112)}
     assert list(said.values()) == [
         *("1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "112th")
     ]
