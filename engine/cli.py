@@ -149,7 +149,8 @@ def _pair_again(home: Home, *, offline: bool) -> None:
     if config.owner_ids:
         owners = ", ".join(map(str, config.owner_ids))
         raise Refused(
-            f"This bot has its owner: {owners}. For another one: quarterdeck setup --owner NUMBER."
+            f"This bot has its owner: {owners}. For another one: quarterdeck setup --owner NUMBER "
+            f"--token-file {home.bot_token} --api-url {config.api_url} --yes"
         )
     bot_token = first.token(_token_text(str(home.bot_token), ask=False))
     bot = None if offline else first.ask_telegram(config.api_url, bot_token)

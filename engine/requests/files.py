@@ -41,7 +41,7 @@ class Files(Inside):
         if name and name not in there:
             name = await asyncio.to_thread(asked_path.only_one, name, names)
         if not name and asked:
-            near = await asyncio.to_thread(asked_path.near, asked, names)
+            near = await asyncio.to_thread(asked_path.near, asked, _may_be_sent(names))
             return FoundFile(where=where, near=tuple(whole(one) for one in near))
         entry = there.get(name)
         if entry is None or entry.mode == browse.FOLDER:
@@ -112,6 +112,11 @@ class Files(Inside):
                     f"{name} holds {kept}, which the vault keeps: it is not sent into a chat. Take it "
                     "out of the repository, and replace the key."
                 )
+
+
+def _may_be_sent(names: list[str]) -> list[str]:
+    """Leave out what would be refused by its name: it is no suggestion."""
+    return [name for name in names if not asked_path.is_secret(name)]
 
 
 def _listed(folder: str, entries: list[Entry]) -> tuple[str, ...]:

@@ -168,6 +168,10 @@ def test_a_new_token_leaves_the_owner_who_is_there(run: Run, home: Home) -> None
     refused = run("setup", "--pair", "--offline")
     assert refused.code == 1
     assert "has its owner: 42" in refused.err
+    named = refused.err.partition("quarterdeck setup ")[2].split()
+    named[named.index("NUMBER")] = "7"
+    assert run("setup", *named, "--offline").code == 0
+    assert load(home).owner_ids == (7,)
 
 
 def test_without_telegram_the_code_is_printed_bare(run: Run, home: Home) -> None:

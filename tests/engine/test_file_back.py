@@ -80,6 +80,7 @@ async def test_a_name_that_is_not_there_is_answered_with_what_is_near(tmp_path: 
         assert found.near == ("docs/plan.md", "web/docs/plan.md")
         assert (await phone.door.file("doc/plan.md.", goal=goal)).near == found.near
         assert (await phone.door.file("zzz.zz", goal=goal)).near == ()
+        assert (await phone.door.file(".ENV", goal=goal)).near == (), "it would be refused"
 
 
 async def test_a_folder_is_listed(tmp_path: Path) -> None:
