@@ -16,6 +16,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
+from msgspec.structs import replace
 
 from bot import text, text_live
 from bot.outbox import Outbox
@@ -123,19 +124,30 @@ class Cards:
         if isinstance(card, SessionCard):
             title = text_live.topic_title(card)
             self._outbox.call(card.id, card.title, title, self._chat)
-        self._outbox.show(
-            Wanted(
-                card=card.id,
-                goal=card.goal,
-                chat=self._chat,
-                words=text.card(card, self.zone),
-                revision=card.revision,
-                asks=card.asks,
-                sounds=text.sounds(card),
-                weight=self._weight(card),
-                since=card.held_since if isinstance(card, CommandCard) else 0.0,
-            )
+        self._outbox.show(self._wanted(card))
+
+    def _wanted(self, card: AnyCard) -> Wanted:
+        return Wanted(
+            card=card.id,
+            goal=card.goal,
+            chat=self._chat,
+            words=text.card(card, self.zone),
+            revision=card.revision,
+            asks=card.asks,
+            sounds=text.sounds(card),
+            weight=self._weight(card),
+            since=card.held_since if isinstance(card, CommandCard) else 0.0,
         )
+
+    def again(self, card_id: str) -> bool:
+        """Show a card once more, in silence, where one looks now: its older message goes."""
+        card = self.live.get(card_id)
+        if card is None:
+            return False
+        now = self._outbox.wall()
+        wanted = replace(self._wanted(card), sounds=False, weight=Weight.ANSWER, since=now)
+        self._outbox.show(wanted)
+        return True
 
     def _stale(self, card: AnyCard) -> bool:
         """Return whether a card never shown has nothing to say any more: it was settled unseen."""

@@ -21,6 +21,7 @@ from bot.settings import NAMES, OF_LEADS
 from bot.settings_project import panel_of
 from bot.stops import meant_by
 from bot.text import Words
+from bot.text_board import SHOW
 from bot.unsaid import Item, Prompt, Say
 from engine.views import Board, OwnerView, ProjectView, SessionCard
 from stores.cards import CardStore, Told
@@ -249,7 +250,7 @@ class Commands:
 
 
 def _says(messages: Sequence[Words]) -> list[Item]:
-    return [Say(words=words) for words in messages]
+    return [Say(words=words, card=SHOW if words.buttons else "") for words in messages]
 
 
 def meant(said: str) -> str:

@@ -47,7 +47,8 @@ class LaneCards:
         if wanted.words is None:
             return shown is not None and shown.live
         digest = _digest((wanted.words, wanted.revision))
-        return (shown is None or shown.shown != digest) and self._refused.get(wanted.card) != digest
+        stands = shown is not None and shown.shown == digest and shown.at >= wanted.since
+        return not stands and self._refused.get(wanted.card) != digest
 
     def due(self, wanted: Wanted) -> float:
         due = self._chat.due(wanted.card)

@@ -13,7 +13,7 @@ import telegram
 from msgspec.structs import replace
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import buttons, text, text_drop, text_live
+from bot import buttons, text, text_board, text_drop, text_live
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import units
@@ -77,6 +77,13 @@ class Taps:
             return Reply()
         message = query.get("message") or {}
         goal = self._goal(pressed.card, message, one.by.chat)
+        if pressed.card == text_board.SHOW:
+            shown = self._cards.again(pressed.verb)
+            there = text_board.IN_TOPIC if self._cards.in_topics else text_board.BELOW
+            if not shown or not self._cards.goal_of(pressed.verb):
+                there = text_board.BELOW if shown else text.NOT_THERE
+            self._answer(query, there, alert=not shown)
+            return Reply()
         if self._panels.knows(pressed.card):
             return await self._panel_tap(one, pressed, goal)
         if message.get("message_id"):

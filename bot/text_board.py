@@ -8,23 +8,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from msgspec.structs import replace
+
 from bot.entities import Builder, one_line
+from bot.text_buttons import side_by_side
 from bot.text_card import first_line
-from bot.text_sheet import HEADING, Words, clock, count, dots, in_messages
+from bot.text_sheet import HEADING, Button, Words, clock, count, dots, in_messages
 from engine.views import AnyCard, Board, ProjectView, Row
 
 ROW = 90  # a goal's name, short, and a piece's
 
 
+SHOW = "show"  # stands in a button for a card; what it shows is the verb
+MOST_SHOWN = 24
+BELOW = "It comes once more, below."
+IN_TOPIC = "It comes once more, at the end of its topic."
+
+
 def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
     """Return /status: what waits on the owner, runs, comes next, has landed."""
     sheet = Builder()
-    parts = {
-        "Waits on you": board.now,
-        "Running": board.running,
-        "Next": board.next,
-        "Landed": board.landed[:10],
-    }
+    if board.now:
+        sheet.line("Waits on you", "bold")
+        _numbered(board.now, sheet, zone)
+        sheet.line()
+    parts = {"Running": board.running, "Next": board.next, "Landed": board.landed[:10]}
     for title, rows in parts.items():
         if rows:
             sheet.line(title, "bold")
@@ -35,12 +43,28 @@ def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
         sheet.line("Nothing waits on you and nothing runs.").line()
     for machine in board.machines:
         sheet.line(one_line(machine, 160))
-    return in_messages(sheet)
+    return _with_ways(in_messages(sheet), board.now)
 
 
-def _row(row: Row, sheet: Builder, zone: tzinfo | None) -> None:
+def _with_ways(messages: list[Words], rows: Sequence[Row]) -> list[Words]:
+    """Return these with a button for each decision, under the last: it shows its card again."""
+    shown = [row for row in rows if row.card][:MOST_SHOWN]
+    only = len(rows) == 1
+    numbers = {id(row): number for number, row in enumerate(rows, 1)}
+    named = {row.card: "Show" if only else f"Show {numbers[id(row)]}" for row in shown[::-1]}
+    ways = [Button(label, card) for card, label in list(named.items())[::-1]]
+    *before, last = messages
+    return [*before, replace(last, buttons=side_by_side(ways, 4))]
+
+
+def _numbered(rows: Sequence[Row], sheet: Builder, zone: tzinfo | None) -> None:
+    for number, row in enumerate(rows, 1):
+        _row(row, sheet, zone, f"{number}." if len(rows) > 1 else "•")
+
+
+def _row(row: Row, sheet: Builder, zone: tzinfo | None, mark: str = "•") -> None:
     until = f" · {clock(row.until, zone)}" if row.until else ""
-    sheet.line(f"• {dots(one_line(row.title, ROW), one_line(row.text, 160))}{until}")
+    sheet.line(f"{mark} {dots(one_line(row.title, ROW), one_line(row.text, 160))}{until}")
 
 
 def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
@@ -50,9 +74,8 @@ def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
         sheet.line("Nothing waits on you.")
     else:
         sheet.line(f"{count(len(rows), 'decision')} {_wait(len(rows))} on you", "bold")
-        for row in rows:
-            _row(row, sheet, zone)
-    return in_messages(sheet)
+        _numbered(rows, sheet, zone)
+    return _with_ways(in_messages(sheet), rows)
 
 
 def catch_up(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:

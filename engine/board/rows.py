@@ -136,7 +136,7 @@ def asks_for(card: AnyCard) -> str:
         case WhereCard(edited=True):
             return "whether your edit of the goal goes to its lead"
         case WhereCard():
-            return "which goal a line of yours is for"
+            return f"where your line goes: “{_short(' '.join(card.text.split()))}”"
         case _:
             return "your word"
 

@@ -225,6 +225,26 @@ async def test_a_line_that_opens_a_goal_is_told_its_topic(topical: Stage) -> Non
     assert told == "Started in shop: its topic is “Add CSV”."
 
 
+@pytest.mark.parametrize("command", ["/asks", "/status"])
+async def test_a_decision_in_a_list_is_shown_again_and_its_older_card_goes(
+    stage: Stage, command: str
+) -> None:
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    stage.phone.send(command)
+    listed = await stage.phone.wait_for(lambda m: m.labels == ["Show"])
+    tap = await stage.phone.answered(stage.phone.tap(listed, "Show"))
+    assert tap.answer == "It comes once more, below."
+    again = await stage.phone.wait_for(lambda m: "Allow" in m.labels, after=listed.id)
+    assert again.silent
+    await stage.until(lambda: stage.phone.message(card.id) is None)
+    stage.phone.tap(again, "Allow")
+    assert await stage.asked() == [("tap", {"card": "a-1", "verb": "allow", "text": ""})]
+    tap = await stage.phone.answered(stage.phone.tap(listed.id, data="c:show::a-9"))
+    assert tap.alert
+
+
 async def test_a_command_in_a_topic_is_answered_there(topical: Stage) -> None:
     topical.door.show(session())
     await topical.start_bot()
