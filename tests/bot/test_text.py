@@ -127,6 +127,9 @@ def test_what_a_worker_waits_for_stands_in_place_of_its_stage() -> None:
         shown = text.card(card).rich.text
         assert said in shown
         assert "Working" not in shown
+    soon = Wait("a place to run", "here: starting, 1st in line", 1e9, latest=True)
+    shown = text.card(replace(worker, stage="working", doing="", waits=(soon,))).rich.text
+    assert "in line · goes on at the latest at " in shown
 
 
 def test_a_decided_permission_says_so_in_its_first_line() -> None:

@@ -99,6 +99,7 @@ async def test_a_key_in_a_goal_is_in_no_file_afterwards_and_the_agent_reads_its_
 
 
 ODD = "correct-horse-battery-staple"
+BARE = "purple-monkey-dishwasher"
 
 
 async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_path: Path) -> None:
@@ -123,5 +124,14 @@ async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_p
         assert await chat.engine.door.secret("account/main/ANTHROPIC_API_KEY") == ANTHROPIC
         with pytest.raises(Refused):
             await chat.engine.door.secret("account/main/CLAUDE_CODE_OAUTH_TOKEN")
-    for words in (ODD, ODD[:12], ODD[12:], ANTHROPIC):
+
+        asked = chat.phone.messages()[-1].id
+        chat.phone.send("/accounts add other claude")
+        await chat.until("Paste the token of account other", after=asked)
+        (said,) = chat.phone.send(BARE)  # no Reply
+        await chat.until("the token of other", "deleted from the chat")
+        assert chat.phone.message(said.id) is None
+        assert await chat.engine.door.secret("account/other/CLAUDE_CODE_OAUTH_TOKEN") == BARE
+        assert not chat.engine.loop.states("goal")
+    for words in (ODD, ODD[:12], ODD[12:], ANTHROPIC, BARE):
         assert holding(tmp_path / "home", words) == []
