@@ -92,7 +92,7 @@ async def second_goal(phone: Screen, camera: Camera) -> None:
     peeked = "document.querySelector('#messages').innerText.includes('Peek: Worker 3') && [1]"
     await phone.until(peeked, goal.STEP_S)
     await camera.take("peek")
-    await phone.tap(".tab", "General")
+    await phone.tap('.tab[data-where="0"]')
     await phone.write("/settings")
     await phone.until(goal.card_with("Time zone", "Quiet hours"), goal.STEP_S)
     await camera.take("settings")
