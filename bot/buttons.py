@@ -9,7 +9,7 @@ import re
 from msgspec import Struct
 
 MOST_BYTES = 64
-_SHAPE = re.compile(r"c:([a-z][a-z0-9-]{0,31}):([0-9A-Za-z]{0,16}):([a-z][a-z0-9_-]{0,23})")
+_SHAPE = re.compile(r"c:([a-z][a-z0-9-]{0,31}):([0-9A-Za-z]{0,16}):([a-z][a-z0-9_-]{0,31})")
 
 
 class Pressed(Struct, frozen=True):
