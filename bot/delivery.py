@@ -5,6 +5,7 @@ repeat; so each answer is turned into one of a few outcomes here, and the lane a
 those alone.
 """
 
+import logging
 import os
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias, TypeVar
@@ -39,6 +40,8 @@ from bot import buttons
 from bot.entities import Rich
 from bot.text import Words, label
 from engine.views import Document
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 CAPTION = 400
@@ -262,16 +265,26 @@ def entities(rich: Rich) -> list[MessageEntity]:
 def keyboard(words: Words, card: str, revision: str) -> InlineKeyboardMarkup | None:
     if not words.buttons or not card:
         return None
-    return InlineKeyboardMarkup(
+    rows = [
         [
-            [
-                InlineKeyboardButton(
-                    button.label or label(button.verb),
-                    callback_data=buttons.encode(card, revision, button.verb),
-                    style=button.style or None,
-                )
-                for button in row
-            ]
-            for row in words.buttons
+            InlineKeyboardButton(
+                button.label or label(button.verb),
+                callback_data=data,
+                style=button.style or None,
+            )
+            for button in row
+            if (data := _data(card, revision, button.verb))
         ]
-    )
+        for row in words.buttons
+    ]
+    kept = [row for row in rows if row]
+    return InlineKeyboardMarkup(kept) if kept else None
+
+
+def _data(card: str, revision: str, verb: str) -> str:
+    """A button's data; a card without a button of ours is better than a bot that ends over it."""
+    try:
+        return buttons.encode(card, revision, verb)
+    except ValueError as error:
+        log.error("a button is left out: %s", error)
+        return ""
