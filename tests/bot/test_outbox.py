@@ -44,7 +44,7 @@ class Desk:
         self.bot = telegram.Bot(
             TOKEN,
             base_url=f"{emulator.url}/bot",
-            request=HTTPXRequest(read_timeout=0.3, connect_timeout=2.0),
+            request=HTTPXRequest(read_timeout=1.0, connect_timeout=5.0),
         )
         self.outbox: Outbox
 

@@ -61,9 +61,10 @@ async def test_a_goal_at_work_goes_on_from_a_backup_taken_meanwhile(tmp_path: Pa
     old, new = tmp_path / "old", tmp_path / "new"
     async with held(old) as phone:
         code = set_up(phone.home)
-        waits = worker(write("a.txt"), {"wait_for": str(tmp_path / "go")}, {"commit": "Do it"})
+        waits = worker(write("a.txt"), {"wait_for": ".git/go"}, {"commit": "Do it"})
         planning, reviewing, noting = lead(plan(PIECE))
-        await phone.agent(reviewing, planning, noting, waits)  # its first turn there is the review
+        # Its first turn there is the review.
+        agent = await phone.agent(reviewing, planning, noting, waits)
         goal = await phone.goal(await phone.project(check="true", remote=True), willing=True)
         await phone.until(
             lambda: (
@@ -76,7 +77,8 @@ async def test_a_goal_at_work_goes_on_from_a_backup_taken_meanwhile(tmp_path: Pa
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         await phone.door.stop(cause="the box is lost")
     home = restored(file, code, new)
-    (tmp_path / "go").touch()
+    scenario = old / f"{agent}.json"
+    scenario.write_text(scenario.read_text().replace('{"wait_for": ".git/go"}, ', ""))
     for hub in home.hubs.glob("*.git"):
         subprocess.run(("git", "-C", hub, "fsck", "--strict"), check=True, capture_output=True)
     async with elsewhere(new) as phone:
