@@ -36,7 +36,7 @@ from stores.sealing import Opener, create_keys, read_key
 from tests.bot.stage import OWNER, TOKEN
 from tests.bot.test_outbox import Clock
 
-SEEDS = range(50)
+SEEDS = range(20)
 STEPS = 60
 CARDS = 4
 SENDING = ("sendMessage", "editMessageText", "editMessageReplyMarkup", "deleteMessage")
