@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +20,7 @@ from msgspec import Struct
 from engine import board, history
 from engine.adapters.hub import Hub
 from engine.codec import whole
+from engine.night import zone_of
 from engine.rules import ask as ask_rule
 from engine.rules import estimates, fleet, news, plan
 from engine.rules.events import (
@@ -37,7 +37,6 @@ from engine.rules.events import (
     WorkerMessaged,
 )
 from engine.rules.goal_state import Goal
-from engine.rules.owner import Owner
 from engine.rules.session_state import Session
 from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
 from stores.ledger import Ledger
@@ -264,8 +263,7 @@ class Desk:
         )
 
     def _wake(self, session: Session, asked: _WakeMe, call: str) -> Events | str:
-        owner = self._world().get("owner")
-        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
+        zone = zone_of(self._world().get("owner"))
         now = datetime.fromtimestamp(self._clock(), zone)
         if asked.at:
             try:

@@ -1,4 +1,4 @@
-"""Whether it is night for the owner, and when the morning comes: a calculation on their clock.
+"""The owner's clock: its zone, whether it is night there, and when the morning comes.
 
 The night is their quiet hours, else from 22:00 to 07:00. Neighbours: perform.py asks when a usage limit
 is over, rules/after_limit.py decides by it; bot/quiet.py does the like for what sounds.
@@ -9,8 +9,15 @@ from __future__ import annotations
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from engine.rules.owner import Owner
+
 NIGHT = (22 * 60, 7 * 60)  # minutes after midnight
 DAY_MIN = 24 * 60
+
+
+def zone_of(owner: object) -> ZoneInfo | None:
+    """The owner's time zone, by the state of their stream; None = this machine's."""
+    return ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
 
 
 def morning_at(at: float, zone: str, quiet: tuple[int, int] | None) -> float:

@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
-from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
@@ -30,6 +29,7 @@ from engine.adapters.following import Followed, Following
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
 from engine.errors import Refused, Unavailable
+from engine.night import zone_of
 from engine.rules import drift, modes, news
 from engine.rules.effects import (
     AnswerRun,
@@ -43,7 +43,6 @@ from engine.rules.effects import (
 from engine.rules.events import AnyEvent, LinesUnknown, RunRefused, RunStarted
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
-from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.words import HERE, Account, Attachment, CheckVerdict, Role
@@ -137,9 +136,9 @@ class Runs:
 
     async def note_use(self, followed: Followed, limit: lines.Limit, cause: str) -> None:
         """Tell the fleet where a window of the account stands, if that is new."""
-        fleet, owner = self._state("fleet"), self._state("owner")
+        fleet = self._state("fleet")
         windows = fleet.windows if isinstance(fleet, Fleet) else ()
-        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
+        zone = zone_of(self._state("owner"))
         account = self.session(followed.session).account.name
         told = usage.used(limit, account, windows, self._clock(), zone) if account else None
         if told is None:

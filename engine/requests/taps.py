@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from engine import board
 from engine.errors import Refused
+from engine.night import zone_of
 from engine.requests.aside import Aside
 from engine.requests.goals import WITHOUT_WORDS, Goals
 from engine.rules import ask as ask_rule
@@ -38,7 +38,6 @@ from engine.rules.events import (
     ShipPushed,
     TurnInterrupted,
 )
-from engine.rules.owner import Owner
 from engine.rules.session_state import Session
 from engine.rules.words import Attachment, Decision
 from engine.views import (
@@ -200,9 +199,8 @@ class Taps(Goals, Aside):
         return goal.stream, PieceStopped(piece=piece.id) if piece else GoalStopped()
 
     def _at(self, when: float) -> str:
-        owner = self._loop.state("owner")
-        zone = ZoneInfo(owner.zone) if isinstance(owner, Owner) and owner.zone else None
-        return f" at {datetime.fromtimestamp(when, zone):%H:%M}" if when else ""
+        there = zone_of(self._owner())
+        return f" at {datetime.fromtimestamp(when, there):%H:%M}" if when else ""
 
     def _event(
         self, card: AnyCard, verb: str, text: str, files: tuple[Attachment, ...] = ()
@@ -252,7 +250,8 @@ class Taps(Goals, Aside):
         session = found if isinstance(found, Session) else Session(id=name)
         if verb == "now" and steering.is_heard_at_once(session):
             return stream, SaidNow(), "It hears it with its next step"
-        ended = "your line opens its next turn" if session.queue else "it waits for a line from you"
+        waits = session.queue or session.steered
+        ended = "it goes on with your line" if waits else "it waits for a line from you"
         event = SaidNow() if verb == "now" else TurnInterrupted()
         return stream, event, f"Interrupted: {ended}"
 

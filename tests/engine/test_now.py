@@ -131,7 +131,7 @@ async def test_now_and_then_interrupt_have_the_line_heard_once(phone: Phone) -> 
         "the agent to have the line",
     )
     card = await phone.card(goal, WorkerCard, lambda card: card.steered == 1)
-    await phone.tap(card, "interrupt")
+    assert await phone.tap(card, "interrupt") == "Interrupted: it goes on with your line"
     card = await phone.card(goal, WorkerCard, lambda card: card.stage == "landed")
     assert (card.attempt, session(phone, goal).turn) == (1, 1)
 
