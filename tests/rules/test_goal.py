@@ -39,6 +39,7 @@ from engine.rules.events import (
     ReviewPut,
     RunExited,
     RunStarted,
+    SessionOpened,
     ShipCalled,
     ShipCancelled,
     ShipProceeded,
@@ -413,8 +414,8 @@ def test_a_conflict_with_a_moved_remote_is_mended_and_put_for_review_again() -> 
     assert "git merge b9" in world.begin_turn().prompt
     proposed(world, draft("Join"))
     assert piece(world, 1).stage is PieceStage.WORKING  # it serves what the owner asked for
-    joins = world.states[f"session/{piece(world, 1).session}"]
-    assert "git merge b9" in joins.commands  # told to by us, so nobody is asked
+    opened_last = [h.event for h in world.history if isinstance(h.event, SessionOpened)][-1]
+    assert "git merge b9" in opened_last.commands  # told to by us, so nobody is asked
 
 
 def test_cancel_puts_the_review_back_and_ship_begins_anew() -> None:
