@@ -113,6 +113,7 @@ class PlanCard(Card, frozen=True, kw_only=True):
     pieces: tuple[PieceLine, ...]
     estimate: PlanEstimate | None = None
     changed: bool = False  # by the owner, since the lead proposed it
+    edits: int = 0  # how often
     first: str = ""  # "the check": nothing starts before the owner's word on it
     first_elsewhere: bool = False  # another goal asked about it, in its own topic
 

@@ -40,17 +40,17 @@ def sealed(card: AnyCard) -> AnyCard:
         bare = replace(
             card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False
         )
-        if isinstance(bare, ReviewCard):
-            bare = replace(bare, cost_usd=0.0)  # the turn that put it ends, and is paid, later
         body = msgspec.json.encode(_alone(bare))
     return replace(card, revision=hashlib.sha256(body).hexdigest()[:8])
 
 
 def _alone(card: AnyCard) -> AnyCard:
-    """Leave out what a card says of another decision: that may be taken while this one waits."""
+    """Leave out what changes while a card waits and is no matter of its own decision."""
     match card:
+        case ReviewCard():
+            return replace(card, cost_usd=0.0)  # the turn that put it ends, and is paid, later
         case PlanCard():
-            return replace(card, first="", first_elsewhere=False)
+            return replace(card, first="", first_elsewhere=False, edits=0)
         case CommandCard():
             return replace(card, held_since=0.0)
         case _:

@@ -81,6 +81,7 @@ def plan_card(world: World, goal: Goal) -> PlanCard:
         summary=goal.plan_summary,
         pieces=lines,
         estimate=estimates.total(goal.pieces, goal.estimates),
+        edits=goal.plan_edits,
         changed=bool(news.plan_changes(goal.as_proposed, goal.pieces)),
         first=first if proposed else "",
         first_elsewhere=bool(first) and not _asked_here(world, goal),

@@ -50,6 +50,7 @@ class Plans(Inside):
             value=value,
             after=tuple(after),
             reach=fleet.reach(self._fleet()),
+            edits=card.edits,
         )
         await self._loop.post(f"goal/{card.goal}", changed, cause)
         return {"revision": self._plan(plan).revision}

@@ -212,7 +212,7 @@ class Taps(Goals, Aside):
             case FailureCard(goal=""), "retry":
                 return "fleet", AccountFreed(name=board.account_of(card)), "Goes on"
             case PlanCard(), "start":
-                return goal, PlanStarted(plan=card.id), "Started"
+                return goal, PlanStarted(plan=card.id, edits=card.edits), "Started"
             case PlanCard(), "discard":
                 return goal, PlanDiscarded(plan=card.id), "Discarded"
             case ReviewCard(), "correct":

@@ -30,7 +30,12 @@ def change(now: Goal, event: PlanChanged) -> Goal:
         pieces = tuple(changed if other is piece else other for other in now.pieces)
     if pieces == now.pieces:
         return now
-    return replace(now, pieces=pieces, as_proposed=now.as_proposed or now.pieces)
+    return replace(
+        now,
+        pieces=pieces,
+        plan_edits=now.plan_edits + 1,
+        as_proposed=now.as_proposed or now.pieces,
+    )
 
 
 def may_wait_for(pieces: tuple[Piece, ...], number: int) -> tuple[int, ...]:

@@ -259,6 +259,7 @@ class PlanChanged(Event, frozen=True):
     value: str = ""
     after: tuple[int, ...] = ()
     reach: Reach = Reach()
+    edits: int = -1  # of the plan that was shown; -1: whatever it is
 
 
 class PlanStarted(Event, frozen=True):
@@ -267,6 +268,7 @@ class PlanStarted(Event, frozen=True):
     plan: str
     by: str = "owner"
     call: str = ""
+    edits: int = -1  # of the plan that was shown; -1: whatever it is
 
 
 class PlanDiscarded(Event, frozen=True):

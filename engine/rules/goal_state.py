@@ -107,6 +107,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     plan_by: str = ""
     plan_at: float = 0.0  # proposed, then decided
     pieces: tuple[Piece, ...] = ()
+    plan_edits: int = 0  # by the owner; what they were shown is told by it
     as_proposed: tuple[Piece, ...] = ()  # by the lead, where the owner changed it since
     estimates: tuple[Estimate, ...] = ()  # of this plan, as things stood when it was proposed
     earlier: tuple[Piece, ...] = ()  # of plans before this one

@@ -39,10 +39,12 @@ def of_plan(now: Goal, event: PlanProposed | PlanChanged | PlanStarted | PlanDis
         case PlanStarted(call=call) if call:
             return _start_by_lead(now, event)
         case PlanStarted(plan=plan_id) if _is_proposed(now, plan_id):
-            if wrong := being_shipped(now):
+            if wrong := _was_edited(now, event) or being_shipped(now):
                 raise Refused(wrong)
             return _start_plan(now, "owner", event.at)
         case PlanChanged(plan=plan_id) if _is_proposed(now, plan_id):
+            if wrong := _was_edited(now, event):
+                raise Refused(wrong)
             return changing.change(now, event), ()
         case PlanDiscarded(plan=plan_id) if _is_proposed(now, plan_id):
             discarded = replace(now, plan_stage=PlanStage.DISCARDED, plan_at=event.at)
@@ -53,6 +55,13 @@ def of_plan(now: Goal, event: PlanProposed | PlanChanged | PlanStarted | PlanDis
 
 def _is_proposed(now: Goal, plan_id: str) -> bool:
     return now.plan == plan_id and now.plan_stage is PlanStage.PROPOSED
+
+
+def _was_edited(now: Goal, event: PlanStarted | PlanChanged) -> str:
+    """Say that the plan is not the one that was shown: two taps may be on their way at once."""
+    if event.edits in (-1, now.plan_edits):
+        return ""
+    return "The plan changed since it was shown. Look at it again."
 
 
 def _plan_already(now: Goal, plan_id: str) -> str:

@@ -203,6 +203,18 @@ def test_only_a_plan_that_waits_can_be_changed() -> None:
         planned(()).post("goal/g-1", PlanChanged(plan="pl-0", piece=1, what="drop"))
 
 
+def test_of_two_taps_on_one_showing_the_second_is_refused() -> None:
+    """Both were judged by the card, before either was taken."""
+    world = planned((), ())
+    drop = PlanChanged(plan="pl-1", piece=2, what="drop", edits=0)
+    world.post("goal/g-1", drop)
+    for late in (PlanStarted(plan="pl-1", edits=0), replace(drop, piece=1, what="size", value="L")):
+        with pytest.raises(Refused, match="changed since it was shown"):
+            world.post("goal/g-1", late)
+    world.post("goal/g-1", PlanStarted(plan="pl-1", edits=1))
+    assert set(pieces(world)) == {1}
+
+
 def test_every_change_gives_the_card_another_revision_and_its_undoing_the_first_again() -> None:
     world = planned((), (), ())
     seen = {world.card("pl-1").revision}
