@@ -42,6 +42,8 @@ async def demo() -> AsyncIterator[tuple[Process, str]]:
         *(sys.executable, "-m", "engine.cli", "demo"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
+        # As a terminal starts it: what runs in the background of a script ignores Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     draining = None
