@@ -121,7 +121,8 @@ class Cloud:
     # ---- the bots' side
 
     async def _call(self, request: web.Request) -> web.Response:
-        params = dict(await request.post()) if request.can_read_body else {}
+        body = dict(await request.post()) if request.can_read_body else {}
+        params = {**request.query, **body}
         call = Call(request.match_info["method"], params, time.time())
         bot = self._bot(request.match_info["token"])
         bot.hear(call)
