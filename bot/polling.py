@@ -7,6 +7,7 @@
     429              as long as was asked
     409              again at once: whoever pauses leaves the updates to the other. Told once
     a webhook        removed
+    nothing, at once asked again no sooner than after a second: it does not wait for updates as it should
     InvalidToken     raised: app.py knows what then
 
 Polling may be dead while sending works: so every poll has an end of its own, well within a minute. Once
@@ -38,6 +39,7 @@ POLL_S = 25
 ANSWER_S = 10.0  # beyond that, for the answer to come
 HUNG_S = POLL_S + 20.0
 CLOSE_S = 2.0
+AT_ONCE_S = 1.0  # an answer that brings nothing new should have waited longer than that
 DEAF_S = 60.0  # shorter than this is nobody's business
 CONFLICT_S = 30.0
 CONFLICT_AGAIN_S = 3.0
@@ -96,6 +98,7 @@ class Polling:
 
     async def step(self) -> float:
         """Poll once; return the seconds until the next."""
+        asked_at = self._clock()
         try:
             updates = await self._poll()
         except InvalidToken:
@@ -105,12 +108,15 @@ class Polling:
         except (TelegramError, TimeoutError) as error:
             return await self._failed(error)
         await self._heard()
+        confirmed = self._offset or 0
+        in_vain = all(one["update_id"] < confirmed for one in updates)
+        at_once = self._clock() - asked_at < AT_ONCE_S
         if updates:
             await self._receive(updates)
             self._last = self._clock()
         # Once nothing is left to confirm no offset is needed, and ids that begin anew are not missed.
         self._offset = max(one["update_id"] for one in updates) + 1 if updates else None
-        return 0.0
+        return AT_ONCE_S if in_vain and at_once else 0.0
 
     async def _poll(self) -> list[dict[str, Any]]:
         """Return what one poll brings, the oldest first. One that hangs, even as it ends, is left."""

@@ -11,7 +11,7 @@ import telegram
 import bot.polling
 from bot.answers import Answers
 from bot.emulator import Emulator
-from bot.polling import Polling
+from bot.polling import AT_ONCE_S, Polling
 from stores.cards import CardStore
 from stores.database import Database
 from tests.bot.stage import OWNER, TOKEN
@@ -88,6 +88,7 @@ ODD = (
     '{"error":"upstream"}',
     '{"ok":false,"error_code":"x"}',
 )
+SAME_AGAIN = '{"ok":true,"result":[{"update_id":1,"message":{"text":"hello"}}]}'
 
 
 @pytest.mark.parametrize("code", [200, 302, 400, 401, 403, 404, 409, 429, 502])
@@ -100,6 +101,16 @@ async def test_what_is_no_answer_of_telegrams_ends_nothing(ear: Ear, code: int) 
     ear.emulator.phone.send("still there?")
     await ear.polls()
     assert ear.heard == ["still there?"]
+
+
+async def test_a_far_end_that_does_not_wait_for_updates_is_not_asked_without_a_pause(
+    ear: Ear,
+) -> None:
+    assert await ear.polls() == AT_ONCE_S
+    ear.emulator.phone.send("hello")
+    assert await ear.polls() == 0.0
+    ear.emulator.faults.odd("getUpdates", SAME_AGAIN)
+    assert await ear.polls() == AT_ONCE_S
 
 
 async def test_an_answer_torn_in_the_middle_is_asked_for_again(ear: Ear) -> None:
