@@ -5,6 +5,7 @@ Neighbours: goals.py, for lines that belong to no card; engine/board/, which mad
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -59,6 +60,7 @@ from engine.views import (
 )
 
 CHANGED = "This card changed since it was shown. Look at it again."
+TAP_START = "Tap Start under the plan to start it. Any other line goes to its lead."
 GONE = "That card is not there any more. /status shows what waits."
 
 DECISIONS = {
@@ -71,7 +73,24 @@ DECISIONS = {
     "resume": Decision.ALLOW,
     "leave": Decision.DENY,
 }
+ASSENT = {
+    "approve",
+    "approved",
+    "go",
+    "go ahead",
+    "lgtm",
+    "looks good",
+    "ok",
+    "okay",
+    "start",
+    "yes",
+}
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
+
+
+def _assents(text: str) -> bool:
+    """Whether a line says no more than yes."""
+    return " ".join(re.findall(r"\w+", text.lower())) in ASSENT
 
 
 class Taps(Goals, Aside):
@@ -102,6 +121,15 @@ class Taps(Goals, Aside):
             # A line for after the turn would wait for the turn that waits for this very answer.
             verdict = await self._tapped(shown, "answer", text, cause, sent)
             return {"goal": shown.goal, "verdict": verdict}
+        if isinstance(shown, ApproachCard) and "send_back" in shown.buttons:
+            # Nor may words on an approach wait for the turn that waits for a word on it.
+            verb, words = ("approve", "") if _assents(text) else ("send_back", text)
+            return {
+                "goal": shown.goal,
+                "verdict": await self._tapped(shown, verb, words, cause, sent),
+            }
+        if isinstance(shown, PlanCard) and "start" in shown.buttons and _assents(text):
+            raise Refused(TAP_START)
         if isinstance(shown, ProjectCard):
             if "another" not in shown.buttons:
                 raise Refused("That card takes no words: tap one of its buttons.")

@@ -84,7 +84,15 @@ PIECE = {"title": "The work"}
 class Phone:
     """One owner, one engine, one machine."""
 
-    def __init__(self, folder: Path, *, machine: Machine | None = None, **limits: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        machine: Machine | None = None,
+        after: Phone | None = None,
+        **limits: Any,
+    ) -> None:
+        """`after`: the one that held this home before; what it sent is not sent again."""
         self.folder = folder
         self.ahead_s = 0.0  # how far the engine's clock was set forward
         self.home = Home(folder / "home").make()
@@ -97,8 +105,9 @@ class Phone:
             uptime=lambda: time.monotonic() + self.ahead_s,
             **limits,
         )
+        self.stays = False  # what runs is left for the next engine of this home
         self.good = ""  # a goal that goes well beside all that does not
-        self._count = 0
+        self._count = after.number() if after else 0
         self._changed = asyncio.Event()
         self._agents: list[tuple[str, dict[str, Any]]] = []
         self._willing: dict[str, str] = {}
@@ -400,7 +409,8 @@ async def held(folder: Path, **more: Any) -> AsyncIterator[Phone]:
     waiting.cancel()
     try:
         yield phone
-        await phone.leave()
+        if not phone.stays:
+            await phone.leave()
     finally:
         over.set()
         await living

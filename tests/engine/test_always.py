@@ -39,9 +39,9 @@ def asks(command: str) -> Step:
     return {"permission": {"tool": "Bash", "input": given}}
 
 
-def asking_worker(*commands: str) -> Step:
+def asking_worker(*commands: str, file: str = "work.txt", **where: str) -> Step:
     steps = [asks(command) for command in commands]
-    return worker(*steps, write("work.txt"), {"commit": "Do the work"}, {"say": "Done."})
+    return worker(*steps, write(file), {"commit": "Do the work"}, {"say": "Done."}, **where)
 
 
 async def given(phone: Phone, project: str, *commands: str) -> str:
@@ -153,3 +153,39 @@ async def test_a_worker_s_card_says_that_it_waits_for_your_answer(phone: Phone) 
     board = await phone.door.board()
     assert [row.card for row in board.now] == [card.id]
     assert not [row for row in board.next if "your answer" in row.text]
+
+
+async def test_each_of_four_in_a_row_and_of_three_at_once_has_a_card_of_its_own(
+    phone: Phone,
+) -> None:
+    """BR-22: three workers who ask at the same time, one of whom asked four times before."""
+    row = [f"curl https://example.org/{n}" for n in range(4)]
+    last = [f"git push origin {name}" for name in ("one", "two", "three")]
+    pieces = [{"title": f"Part {n}"} for n in range(3)]
+    commands = [[*row, last[0]], [last[1]], [last[2]]]
+    await phone.agent(
+        *lead(plan(*pieces)),
+        *(
+            asking_worker(*wanted, file=f"{n}.txt", prompt=f"Part {n}")
+            for n, wanted in enumerate(commands)
+        ),
+    )
+    goal = await phone.goal(await phone.project())
+    phone.will(goal, "permission")
+    for number, command in enumerate(row):
+        card = await phone.card(
+            goal, PermissionCard, lambda card, command=command: card.asks and command in words(card)
+        )
+        await phone.tap(card, "allow" if number % 2 else "deny")
+    await phone.until(lambda: set(last) <= set(asked(phone)), "all three to ask")
+    cards = [card for card in phone.of(goal, PermissionCard) if card.asks]
+    assert sorted(
+        command for command in last for card in cards if command in words(card)
+    ) == sorted(last)
+    assert len(cards) == 3
+    assert all("your answer" in words(card) for card in phone.of(goal, WorkerCard))
+    for card in cards:
+        await phone.tap(card, "allow")
+    await phone.until(
+        lambda: all(card.stage == "landed" for card in phone.of(goal, WorkerCard)), "all to land"
+    )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 
-from engine.views import ApproachCard, WorkerCard
+from engine.errors import Refused
+from engine.views import ApproachCard, PlanCard, WorkerCard
 from tests.engine.phone import PIECE, Phone, held, labels, lead, plan, words, worker, write
 
 FIRST = "1. write work.txt with spaces"
@@ -43,6 +45,48 @@ async def test_an_approved_approach_is_carried_out_at_once(phone: Phone) -> None
     assert FIRST in words(card)
     assert await phone.tap(card, "approve") == "Approved"
     await phone.shipped(goal)
+
+
+async def test_a_reply_that_says_yes_approves(phone: Phone) -> None:
+    """BR-26."""
+    goal, card = await shown(phone)
+    heard = await phone.door.hear("OK!", card=card.id, cause=phone.cause())
+    assert heard == {"goal": goal, "verdict": "Approved"}
+    await phone.shipped(goal)
+
+
+async def test_any_other_reply_sends_it_back(phone: Phone) -> None:
+    """BR-26: a line that waited for the end of this turn would wait for its own answer."""
+    goal, card = await shown(phone)
+    heard = await phone.door.hear("Use tabs", card=card.id, cause=phone.cause())
+    assert heard["verdict"] == "Sent back"
+    again = await phone.card(goal, ApproachCard, lambda found: found.id != card.id)
+    assert SECOND in words(again)
+    await phone.tap(again, "approve")
+    await phone.shipped(goal)
+
+
+async def test_one_that_is_approved_after_a_restart_is_carried_out_too(tmp_path: Path) -> None:
+    """BR-26."""
+    async with held(tmp_path) as before:
+        goal, card = await shown(before)
+        before.stays = True
+    async with held(tmp_path, after=before) as phone:
+        phone.will(goal)
+        same = await phone.card(goal, ApproachCard)
+        assert same.id == card.id
+        assert await phone.tap(same, "approve") == "Approved"
+        await phone.shipped(goal)
+
+
+async def test_a_plan_is_started_by_its_button_alone(phone: Phone) -> None:
+    """BR-26: whoever writes "go" is told which; it is no line to the lead."""
+    await phone.agent(*lead(plan(PIECE)))
+    goal = await phone.goal(await phone.project())
+    card = await phone.card(goal, PlanCard)
+    with pytest.raises(Refused, match="Tap Start under the plan"):
+        await phone.door.hear("go ahead", card=card.id, cause=phone.cause())
+    assert await phone.card(goal, PlanCard) == card
 
 
 async def test_an_approach_is_sent_back_with_a_line_and_shown_again(phone: Phone) -> None:
