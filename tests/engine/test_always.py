@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -50,6 +50,10 @@ async def given(phone: Phone, project: str, *commands: str) -> str:
     goal = await phone.goal(project)
     phone.will(goal, "permission")
     return goal
+
+
+def asks_for(command: str) -> Callable[[PermissionCard], bool]:
+    return lambda card: card.asks and command in words(card)
 
 
 def asked(phone: Phone) -> list[str]:
@@ -173,9 +177,7 @@ async def test_each_of_four_in_a_row_and_of_three_at_once_has_a_card_of_its_own(
     goal = await phone.goal(await phone.project())
     phone.will(goal, "permission")
     for number, command in enumerate(row):
-        card = await phone.card(
-            goal, PermissionCard, lambda card, command=command: card.asks and command in words(card)
-        )
+        card = await phone.card(goal, PermissionCard, asks_for(command))
         await phone.tap(card, "allow" if number % 2 else "deny")
     await phone.until(lambda: set(last) <= set(asked(phone)), "all three to ask")
     cards = [card for card in phone.of(goal, PermissionCard) if card.asks]
