@@ -20,7 +20,7 @@ from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Runs
 from engine.board import World
-from engine.errors import Refused, Unavailable
+from engine.errors import Refused, Unavailable, Unreachable
 from engine.night import morning_at
 from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
@@ -69,7 +69,7 @@ from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
-from engine.rules.words import HERE, CheckVerdict, Collected, Command
+from engine.rules.words import HERE, CheckVerdict, Collected, Command, OpenTool
 
 Events = Sequence[tuple[str, AnyEvent]]
 
@@ -157,10 +157,20 @@ class Performer:
             case Watch(run=run, session=session):
                 if self._is_down(machine_of(self._world(), session)):
                     self._runs.following.hear_anew(run)  # it is the link that is silent
-                quiet = RunQuiet(run=run, silent_s=self._runs.following.silent_s(run))
+                quiet = RunQuiet(
+                    run=run,
+                    silent_s=self._runs.following.silent_s(run),
+                    tools=await self._open_tools(run),
+                )
                 return [(f"session/{session}", quiet)]
             case _:
                 raise TypeError(f"the loop performs {type(effect).__name__} itself")
+
+    async def _open_tools(self, run: str) -> tuple[OpenTool, ...]:
+        try:
+            return await self._runs.open_tools(run)
+        except Unreachable:  # its machine went this moment: the next look tells
+            return ()
 
     async def _after_limit(self, effect: AfterLimit) -> Events:
         owner = self._world().get("owner")

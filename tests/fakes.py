@@ -74,6 +74,7 @@ class FakeMachine:
             "run.input": self._input,
             "run.end": self._end,
             "run.list": self._list,
+            "run.tail": self._tail,
             "runs.retain": lambda **_: {"packed": 0, "removed": 0, "more": False},
         }
         self._hello: Fields = {}
@@ -240,6 +241,10 @@ class FakeMachine:
     def _list(self, *, runs: list[str]) -> Fields:
         folders = [self._home / "runs" / run for run in runs]
         return {"runs": [self._state(folder) for folder in folders if folder.is_dir()]}
+
+    def _tail(self, *, run: str, length: int) -> Fields:
+        data = (self._existing(run) / "out.jsonl").read_text()
+        return {"data": data, "start": 0, "now": 0.0}
 
     def _start(self, *, spec: Fields, secrets: dict[str, str] | None = None) -> Fields:
         folder = self._home / "runs" / str(spec["run"])

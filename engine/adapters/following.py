@@ -83,6 +83,7 @@ class Following:
         self._on_doing = on_doing
         self._uptime = uptime
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._readers: dict[str, Reader] = {}
         self._asked_again: set[str] = set()
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
@@ -124,6 +125,10 @@ class Following:
         """What a run's agent does now, in one line; "" if it has not said."""
         return self._doing.get(run, "")
 
+    def reader(self, run: str) -> Reader | None:
+        """Who reads a run just now."""
+        return self._readers.get(run)
+
     def hear_anew(self, run: str) -> None:
         """Count the time a run has been silent from now on."""
         self._heard[run] = self._uptime()
@@ -138,10 +143,11 @@ class Following:
             await self._read_on(followed)
         finally:
             self._tasks.pop(followed.run, None)
+            self._readers.pop(followed.run, None)
             self._asked_again.discard(followed.run)
 
     async def _read_on(self, followed: Followed) -> None:
-        reader = self._reader(followed)
+        reader = self._readers[followed.run] = self._reader(followed)
         offset = self._positions.get(followed.run, 0)
         while True:
             try:

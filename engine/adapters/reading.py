@@ -10,15 +10,19 @@ runs.py answers and starts, agents/ (what an agent's lines mean), engine/calls.p
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from engine.adapters import tail
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Memory
+from engine.adapters.at_work import AtWork
 from engine.adapters.following import Followed
-from engine.errors import Refused
+from engine.adapters.machines import NodeRefused
+from engine.errors import Refused, Unavailable, Unreachable
 from engine.rules.effects import ReplyDesk
 from engine.rules.events import (
     AnyEvent,
@@ -33,10 +37,12 @@ from engine.rules.events import (
     TurnEnded,
 )
 from engine.rules.session_state import Stage
-from engine.rules.words import AskKind, CheckVerdict, TurnError
+from engine.rules.words import AskKind, CheckVerdict, LeftOff, TurnError
 
 if TYPE_CHECKING:
     from engine.adapters.runs import Runs
+
+log = logging.getLogger(__name__)
 
 REPORT_LINES = 40
 ERROR_LINES = 40
@@ -79,6 +85,9 @@ class Turn:
         self._unknown: dict[str, int] = {}  # kinds of line, and how often
         self._version = ""
         self._stray = ""  # the last it printed that is no line of its protocol
+        self._at_work = AtWork()
+        self._is_whole = False  # what `_at_work` knows: we read the run from its start
+        self._at = 0.0  # of the line being read, by its machine's clock
 
     @property
     def began(self) -> bool:
@@ -96,6 +105,9 @@ class Turn:
         if entry is None:
             return False
         number, kind, said = entry.get("n", 0), entry.get("k"), entry.get("d")
+        self._is_whole = self._is_whole or number == 1
+        self._at = float(entry.get("t") or 0.0)
+        self._at_work.set_clock(self._at, self._runs.now())
         cause = f"run:{self._followed.run}:{number}"
         if kind == "out":
             text = str(said)
@@ -122,6 +134,7 @@ class Turn:
 
     async def _meanings(self, text: str, cause: str, position: tuple[str, int]) -> None:
         for index, meaning in enumerate(self._read(text)):
+            self._at_work.note(meaning, self._at)
             if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
                 self._stray = text.strip()[:STRAY]
             if isinstance(meaning, lines.Limit):
@@ -217,6 +230,25 @@ class Turn:
             unfenced=not self._runs.is_fenced(self._followed.machine),
         )
 
+    async def left_off(self) -> LeftOff:
+        """How far its agent has got; raises Unreachable if what we missed is not to be had now."""
+        if not self._is_whole:
+            await self._make_good()
+        return self._at_work.left_off()
+
+    async def _make_good(self) -> None:
+        """Learn from the spool's end what was printed before we began to read."""
+        try:
+            machine = self._runs.machine(self._followed.machine)
+            found = await tail.at_work(machine, self._driver, self._followed.run, self._runs.now)
+        except Unreachable:
+            raise
+        except (NodeRefused, Unavailable) as no:  # then what we read must do
+            log.info("not made good run=%s: %s", self._followed.run, no)
+        else:
+            self._at_work = found
+        self._is_whole = True
+
     async def _call(self, said: Mapping[str, Any], cause: str, position: tuple[str, int]) -> None:
         """Pass a desk call on: what changes something is an event, what only reads is answered."""
         call = f"{self._followed.run}#{said.get('call')}"
@@ -271,6 +303,7 @@ class Turn:
             why=why,
             signal=_foreign_signal(how),
             beside=self._runs.agents_on(self._followed.machine),
+            left=None if ended else await self.left_off(),
         )
         await self._runs.post(self._followed.stream, exited, f"{cause}.1", position=position)
 

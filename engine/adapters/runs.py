@@ -45,7 +45,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
-from engine.rules.words import HERE, Account, Attachment, CheckVerdict, Role
+from engine.rules.words import HERE, Account, Attachment, CheckVerdict, OpenTool, Role
 from stores.attached import Attached
 from stores.ledger import Ledger
 
@@ -124,6 +124,20 @@ class Runs:
         if not followed.session:
             return Checked(self, followed)
         return Turn(self, followed, self._drivers[followed.agent])
+
+    async def open_tools(self, run: str) -> tuple[OpenTool, ...]:
+        """The tools a run's agent has begun to use and not yet a result of, the oldest first."""
+        reader = self.following.reader(run)
+        if not isinstance(reader, Turn):
+            return ()
+        return (await reader.left_off()).tools
+
+    def now(self) -> float:
+        return self._clock()
+
+    def machine(self, name: str) -> Machine:
+        """Return the machine of that name; raises Unavailable if there is none."""
+        return self._machine(name)
 
     def answer_to(self, call: str) -> str:
         """What a desk call was answered; how it stands now if that is too long ago."""

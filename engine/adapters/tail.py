@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Meaning, Memory
+from engine.adapters.at_work import AtWork
 from engine.adapters.machines import Machine
 from engine.codec import whole
 
@@ -47,10 +49,31 @@ async def read(machine: Machine, driver: Driver, run: str) -> Seen:
     return found
 
 
+async def at_work(machine: Machine, driver: Driver, run: str, clock: Callable[[], float]) -> AtWork:
+    """Learn from the end of a run's spool what its agent has under way; raises as `read` does."""
+    answer = await machine.call("run.tail", run=run, length=LENGTHS[-1])
+    found = AtWork()
+    found.set_clock(float(answer["now"]), clock())
+    _take(driver, str(answer["data"]), found, deque())
+    return found
+
+
 def seen(driver: Driver, data: str) -> Seen:
     """Return what the end of a spool tells; what is no line of ours is passed over."""
-    memory, shown = Memory(), deque[str](maxlen=SHOWN)
-    doing, since, last_at = "", 0.0, 0.0
+    shown, found = deque[str](maxlen=SHOWN), AtWork()
+    last_at = _take(driver, data, found, shown)
+    newest = found.newest
+    return Seen(
+        lines=tuple(shown),
+        doing=newest.brief if newest else "",
+        since=newest.since if newest else 0.0,
+        last_at=last_at,
+    )
+
+
+def _take(driver: Driver, data: str, found: AtWork, shown: deque[str]) -> float:
+    """Read lines of a spool in their order; return the time of the newest."""
+    memory, last_at = Memory(), 0.0
     for raw in data.split("\n"):
         entry = _entry(raw)
         if entry is None:
@@ -62,13 +85,9 @@ def seen(driver: Driver, data: str) -> Seen:
             shown.append("… a line too long to show")
             continue
         for meaning in _read(driver, str(entry.get("d")), memory):
+            found.note(meaning, last_at)
             shown.extend(_shown(meaning))
-            match meaning:
-                case lines.Tool(brief=brief):
-                    doing, since = whole(brief), last_at
-                case lines.ToolDone() | lines.Ended():
-                    doing, since = "", 0.0
-    return Seen(lines=tuple(shown), doing=doing, since=since, last_at=last_at)
+    return last_at
 
 
 def _read(driver: Driver, text: str, memory: Memory) -> tuple[Meaning, ...]:

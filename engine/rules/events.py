@@ -26,6 +26,8 @@ from engine.rules.words import (
     Decision,
     Estimate,
     Kept,
+    LeftOff,
+    OpenTool,
     PieceDraft,
     Question,
     Reach,
@@ -766,6 +768,7 @@ class RunExited(Event, frozen=True):
     why: str = ""
     signal: int = 0  # that killed it, and was none of ours
     beside: int = 0  # agents there then, itself among them
+    left: LeftOff | None = None  # where its agent was, if it did not end its turn
 
 
 class RunQuiet(Event, frozen=True):
@@ -773,6 +776,7 @@ class RunQuiet(Event, frozen=True):
 
     run: str
     silent_s: float
+    tools: tuple[OpenTool, ...] = ()  # its agent has open
 
 
 class HoldOver(Event, frozen=True):

@@ -230,7 +230,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
         case RunExited() if now.live:
             return exited(own_tasks.exited(now, event), event)
         case RunQuiet(silent_s=silent_s) if now.stage is Stage.RUNNING:
-            return quiet(now, silent_s, event.at)
+            return quiet(replace(now, tools=event.tools), silent_s, event.at)
         case HoldOver(what="killed") if killed.rests(now):
             return killed.goes_on(now)
         case HoldOver(what="interrupt") if now.stage is Stage.RUNNING and ends_now(now):
@@ -312,6 +312,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         over=None,
         tasks=0,
         kept_end=None,
+        tools=(),
         named=False,
         why="",
     )

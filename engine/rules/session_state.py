@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.rules import attached
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import SlotWanted, TurnEnded
-from engine.rules.words import Account, AskKind, Attachment, Role, TurnError
+from engine.rules.words import Account, AskKind, Attachment, OpenTool, Role, TurnError
 
 
 class Stage(StrEnum):
@@ -126,6 +126,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     cost_usd: float = 0.0
     started_at: float = 0.0
     version_warning: str = ""
+    tools: tuple[OpenTool, ...] = ()  # open when its run was last found silent
     steered: tuple[Steered, ...] = ()  # said in the middle of the turn, not read yet
     interrupted: bool = False  # by the owner, and nothing has begun since
     files: tuple[Attachment, ...] = ()  # all that the owner ever sent it

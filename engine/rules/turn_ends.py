@@ -85,7 +85,7 @@ def exited(now: Session, event: RunExited) -> Step:
     withdrawn, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
     let_in = now.over is not None and now.over.kind in (TurnError.NONE, TurnError.LIMIT)
     freed = Tell(stream="fleet", event=SlotFreed(run=now.run, let_in=let_in))
-    after, effects = _after_exit(replace(withdrawn, started_at=0.0), event)
+    after, effects = _after_exit(replace(withdrawn, started_at=0.0, tools=()), event)
     return after, (*told, freed, *effects)
 
 

@@ -72,6 +72,25 @@ class TurnError(StrEnum):
     SILENT = "silent"  # hung; ended by us
 
 
+class OpenTool(Struct, frozen=True):
+    """A tool an agent has begun to use and has no result of yet."""
+
+    use: str  # the agent's own id of the call
+    name: str
+    brief: str  # one line, as the owner is shown it
+    given: str = ""  # what it is used with, one line
+    since: float = 0.0  # by our clock
+
+
+class LeftOff(Struct, frozen=True):
+    """How far an agent got with its turn, as far as its lines tell."""
+
+    tools: tuple[OpenTool, ...] = ()  # open, the oldest first
+    done: str = ""  # the tool that gave its result last
+    said: str = ""  # its last words
+    went_s: float | None = None  # from taking the turn up to its last line; None: not known
+
+
 class Attachment(Struct, frozen=True):
     """A file the owner sent along; its bytes are kept by their hash (stores/attached.py)."""
 

@@ -45,7 +45,7 @@ from engine.rules.events import (
 )
 from engine.rules.session_state import Session, Stage
 from engine.rules.turn_ends import MAX_CUT_OFFS, QUIET_S
-from engine.rules.words import AskKind, Decision, Question, Role, TurnError
+from engine.rules.words import AskKind, Decision, OpenTool, Question, Role, TurnError
 from tests.rules.world import ACCOUNT, World
 
 LEAD, WORKER = Role.LEAD, Role.WORKER
@@ -307,6 +307,15 @@ def test_silence_from_the_very_start_is_ended_and_the_task_said_again() -> None:
     again = world.take(StartRun).prompt
     assert "Build it" in again
     assert "silent for long" in again
+
+
+def test_what_a_silent_agent_has_open_is_known_until_its_run_is_over() -> None:
+    world, start = running()
+    make = OpenTool("t1", "Bash", "Bash: make", "make", since=900.0)
+    world.post(ME, RunQuiet(run=start.run, silent_s=QUIET_S - 60, tools=(make,)))
+    assert me(world).tools == (make,)
+    world.post(ME, RunExited(run=start.run, why="killed"))
+    assert me(world).tools == ()
 
 
 def test_a_run_that_waits_for_the_owner_is_not_silent() -> None:

@@ -128,6 +128,7 @@ class SimMachine:
             "run.start": self._start,
             "run.input": self._input,
             "run.end": self._end,
+            "run.tail": self._tail,
             "run.list": lambda runs: {"runs": [self.runs[r].state for r in runs if r in self.runs]},
         }
 
@@ -300,6 +301,12 @@ class SimMachine:
             found.keys.add(key)
             found.player.hear(kind, data)
         return found.state
+
+    def _tail(self, *, run: str, length: int) -> Fields:
+        if run not in self.runs:
+            raise NodeRefused(f"There is no run {run} on this machine.")
+        data = b"".join(line + b"\n" for line in self.runs[run].lines)
+        return {"data": data.decode(), "start": 0, "now": self.now}
 
     def _end(self, *, run: str, grace_s: float | None = None) -> Fields:
         if run not in self.runs:

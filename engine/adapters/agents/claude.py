@@ -41,6 +41,7 @@ from engine.rules.words import Question
 _Json = dict[str, Any]
 
 _BRIEF = 160  # characters of a one-line brief
+_GIVEN = 300  # of what a tool is used with
 _ERROR = 600  # characters kept of what a tool said went wrong
 _STARTS = 8  # how often to look for JSON behind text that is none
 
@@ -323,9 +324,13 @@ def _block(block: _Json, memory: Memory, by_subagent: bool) -> tuple[Meaning, ..
         case "text":
             text = _str(block.get("text"))
             return (Said(text),) if text.strip() and not by_subagent else ()
-        case "tool_use" | "server_tool_use":
-            name = _str(block.get("name"))
-            return (Tool(name, _brief(name, _dict(block.get("input")), memory.cwd)),)
+        case "tool_use" | "server_tool_use" as kind:
+            name, given = _str(block.get("name")), _dict(block.get("input"))
+            # A subagent's results are not told of, and a server's come as the model's own words.
+            own = kind == "tool_use" and not by_subagent
+            use = _str(block.get("id")) if own else ""
+            brief = _brief(name, given, memory.cwd)
+            return (Tool(name, brief, use, _one_line(_detail(name, given), _GIVEN)),)
         case "thinking" | "redacted_thinking":
             return ()
         case other:
@@ -344,7 +349,10 @@ def _user(line: _Json, _: Memory) -> tuple[Meaning, ...]:
     results = [one for one in map(_dict, content) if one.get("type") == "tool_result"]
     if line.get("parent_tool_use_id"):
         return ()
-    return tuple(ToolDone(_failure(one) if one.get("is_error") is True else "") for one in results)
+    return tuple(
+        ToolDone(_failure(one) if one.get("is_error") is True else "", _str(one.get("tool_use_id")))
+        for one in results
+    )
 
 
 def _failure(result: _Json) -> str:
@@ -567,9 +575,9 @@ def _brief(tool: str, given: _Json, cwd: str) -> str:
     return _one_line(f"{short}: {words}" if words else short)
 
 
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _BRIEF else line[: _BRIEF - 1] + "…"
+def _one_line(text: str, most: int = _BRIEF) -> str:
+    line = " ".join(text[: 8 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 # ------------------------------------------------------------------------------- values of any kind

@@ -121,16 +121,23 @@ class Said(Struct, frozen=True, tag=True):
 
 
 class Tool(Struct, frozen=True, tag=True):
-    """What it does now, in one line."""
+    """What it does now, in one line.
+
+    use     the agent's own id of the call; "": its result is not told of, or is another's
+    given   what it is used with, one line
+    """
 
     name: str
     brief: str
+    use: str = ""
+    given: str = ""
 
 
 class ToolDone(Struct, frozen=True, tag=True):
     """The tool it used has given its result; `error` is what went wrong, "" if nothing did."""
 
     error: str = ""
+    use: str = ""
 
 
 class Taken(Struct, frozen=True, tag=True):

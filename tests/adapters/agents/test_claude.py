@@ -20,6 +20,7 @@ from engine.adapters.agents.driver import (
     Retrying,
     Said,
     Tool,
+    ToolDone,
     Unknown,
 )
 
@@ -44,6 +45,12 @@ def used(tool: str, given: dict[str, Any], **more: Any) -> list[Meaning]:
         {"type": "system", "subtype": "init", "cwd": "/tree"},
         {"type": "assistant", "message": {"content": content}, **more},
     )[1:]
+
+
+def brief(tool: str, given: dict[str, Any]) -> str:
+    (meaning,) = used(tool, given)
+    assert isinstance(meaning, Tool)
+    return meaning.brief
 
 
 def result(**fields: Any) -> Ended:
@@ -170,15 +177,27 @@ def test_a_fallback_model_and_a_retry_are_waits_of_the_agents_own() -> None:
 
 def test_what_it_does_now_is_one_line_below_its_tree() -> None:
     assert used("Write", {"file_path": "/tree/src/a.py", "content": "x"}) == [
-        Tool("Write", "Write: src/a.py")
+        Tool("Write", "Write: src/a.py", given="/tree/src/a.py x")
     ]
-    assert used("Read", {"file_path": "/etc/passwd"}) == [Tool("Read", "Read: passwd")]
-    assert used("Bash", {"command": "make\n  check"}) == [Tool("Bash", "Bash: make check")]
-    assert used("AskUserQuestion", {}) == [Tool("AskUserQuestion", "asks you something")]
-    assert used("mcp__quarterdeck__status", {}) == [Tool("mcp__quarterdeck__status", "status")]
-    (long,) = used("Bash", {"command": "x" * 500})
-    assert isinstance(long, Tool)
-    assert len(long.brief) == 160
+    assert brief("Read", {"file_path": "/etc/passwd"}) == "Read: passwd"
+    assert brief("Bash", {"command": "make\n  check"}) == "Bash: make check"
+    assert brief("AskUserQuestion", {}) == "asks you something"
+    assert brief("mcp__quarterdeck__status", {}) == "status"
+    assert len(brief("Bash", {"command": "x" * 500})) == 160
+
+
+def test_a_tool_is_told_of_with_what_it_is_given_and_the_id_its_result_will_bear() -> None:
+    given = {"command": "make  all", "description": "Build it"}
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": given}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "made"}
+    line = {"type": "assistant", "message": {"content": [call]}}
+    assert read(line, {"type": "user", "message": {"content": [result]}}) == [
+        Tool("Bash", "Bash: Build it", "t1", "make all"),
+        ToolDone("", "t1"),
+    ]
+    (of_subagent,) = read(line | {"parent_tool_use_id": "t0"})
+    assert isinstance(of_subagent, Tool)
+    assert of_subagent.use == "", "its result is not told of"
 
 
 def test_a_change_is_shown_whole() -> None:

@@ -1,0 +1,77 @@
+"""What an agent has under way, learnt from its lines: the tools it has begun to use and not yet a result of.
+
+    meanings of a run's lines, in order ──> AtWork ──> LeftOff
+
+Kept in memory by whoever reads the lines (reading.py follows them, tail.py reads a spool's end): it goes
+into the ledger only with a fact that is stored anyway: that a run is silent, or over. One that began in
+the middle of a run makes good what it missed from the spool's end. Times of lines are the machine's;
+`set_clock` tells by how much its clock is behind ours.
+"""
+
+from __future__ import annotations
+
+from engine.adapters.agents import driver as lines
+from engine.adapters.agents.driver import Meaning
+from engine.codec import whole
+from engine.rules.words import LeftOff, OpenTool
+
+MAX_TOOLS = 8  # told of; of an agent that has more open at once the newest are left out
+MAX_KNOWN = 64
+SAID = 200  # characters kept of what it said last
+
+
+class AtWork:
+    """One run's agent."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, OpenTool] = {}
+        self._done = ""
+        self._said = ""
+        self._took_up = -1.0
+        self._last = 0.0
+        self._behind: float | None = None
+        self.has_acted = False  # it has used a tool or said something since we listen
+
+    def set_clock(self, machine: float, ours: float) -> None:
+        """Note that it was this time of ours when the machine's clock had reached that one."""
+        behind = ours - machine
+        self._behind = behind if self._behind is None else min(self._behind, behind)
+
+    def note(self, meaning: Meaning, t: float) -> None:
+        """Take in what a line of that time meant."""
+        self._last = max(self._last, t)
+        match meaning:
+            case lines.Began():
+                self._open.clear()
+                self._took_up = t
+            case lines.Tool(use=use) if use in self._open or (use and len(self._open) < MAX_KNOWN):
+                self.has_acted = True
+                known = self._open.get(use)
+                since = known.since if known is not None else t
+                brief, given = whole(meaning.brief), whole(meaning.given)
+                self._open[use] = OpenTool(use, whole(meaning.name), brief, given, since)
+            case lines.Tool() | lines.Asked():
+                self.has_acted = True
+            case lines.ToolDone(use=use):
+                tool = self._open.pop(use, None)
+                self._done = tool.brief if tool is not None else self._done
+            case lines.Said(text=text):
+                self.has_acted = True
+                self._said = " ".join(whole(text[: 8 * SAID]).split())[:SAID]
+            case lines.Ended():
+                self._open.clear()
+
+    @property
+    def newest(self) -> OpenTool | None:
+        """The tool begun last of those that are open; its time is the machine's."""
+        return next(reversed(self._open.values()), None)
+
+    def left_off(self) -> LeftOff:
+        """How far it has got; times are by our clock."""
+        behind = self._behind or 0.0
+        tools = tuple(
+            OpenTool(tool.use, tool.name, tool.brief, tool.given, tool.since + behind)
+            for tool in list(self._open.values())[:MAX_TOOLS]
+        )
+        went_s = max(0.0, self._last - self._took_up) if self._took_up >= 0 else None
+        return LeftOff(tools=tools, done=self._done, said=self._said, went_s=went_s)
