@@ -28,7 +28,20 @@ from collections.abc import Awaitable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, NamedTuple, NoReturn, TypeVar, Union
 
-from engine.node import ahead, fence, files, load, login, retain, runs, supply, title, trees, zygote
+from engine.node import (
+    ahead,
+    fence,
+    files,
+    load,
+    login,
+    pulse,
+    retain,
+    runs,
+    supply,
+    title,
+    trees,
+    zygote,
+)
 from engine.node.follow import Follower, Watcher
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Refusal
 
@@ -122,6 +135,7 @@ class Node:
         self._channel = channel
         self._claim = Claim(home)
         self._runs = runs.Runs(home, fence.probe())
+        self._pulse = pulse.Pulse()
         trees.know(self._runs.probe)
         self._watcher = Watcher()
         self._home_watch = self._watcher.watch(home)
@@ -141,6 +155,7 @@ class Node:
             "run.kill": Op(self._threaded(self._runs.kill), writes=True),
             "run.list": Op(self._list, writes=False),
             "run.blob": Op(self._runs.blob, writes=False),
+            "run.pulse": Op(self._feel, writes=False),
             "run.tail": Op(self._runs.tail, writes=False),
             "run.remove": Op(self._threaded(self._runs.remove), writes=True),
         }
@@ -251,6 +266,9 @@ class Node:
 
     def _list(self, runs: list[str] | None = None) -> dict[str, Any]:
         return {"runs": self._runs.states(runs)}
+
+    def _feel(self, run: str) -> dict[str, Any]:
+        return self._pulse.of(self._runs.existing(run))
 
     def _follow(self, run: str, offset: int, follow: int) -> dict[str, Any]:
         path = self._runs.existing(run)
