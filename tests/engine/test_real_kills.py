@@ -1,4 +1,4 @@
-"""Ten real kill -9 of engine, bot, node and runners on the way from a goal to its push.
+"""Twenty-five real kill -9 of engine, bot, node, zygote and runners on the way from a goal to its push.
 
 The real processes, the real bot against an emulated Bot API, the rehearsal agent. What is killed is
 started again at once, as systemd would; moments and victims are picked by a seed (tests/soak sails with
@@ -14,13 +14,13 @@ import pytest
 
 from tests.engine.scenario import World, judge, lay
 from tests.soak.crew import crew
-from tests.soak.kills import kills
+from tests.soak.kills import KILLS, counted, kills
 
 SEED = 12  # a setup's runner and a check's are among its victims
 
 
 @pytest.mark.timeout(300)
-async def test_ten_kills_on_the_way_change_nothing_about_the_end(tmp_path: Path) -> None:
+async def test_25_kills_on_the_way_change_nothing_about_the_end(tmp_path: Path) -> None:
     """BR-37, BR-14, BR-16, BR-42: redelivered taps, living agents, cards of dead processes."""
     (tmp_path / "laid").mkdir()
     lay(tmp_path / "laid")
@@ -28,7 +28,8 @@ async def test_ten_kills_on_the_way_change_nothing_about_the_end(tmp_path: Path)
     async with crew(world) as hands:
         await hands.voyage(kills(SEED))
         ships, waiting = hands.ships(), hands.waiting()
-    assert len(hands.killed) == 10, hands.killed
+    print(counted(hands.killed))  # noqa: T201 - `pytest -s` shows it
+    assert len(hands.killed) == KILLS == 25, hands.killed
     assert ships
     assert waiting == []
     judge(world)

@@ -35,6 +35,7 @@ YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 LOOK_S = 0.02
 LAST_LINES = 40
 NODES_END_S = 30.0
+ZYGOTE = "quarterdeck-node zygote"
 
 # Checks, setups and workers' turns. A lead's script cannot tell where it was cut off.
 KILLABLE = re.compile(r"check-.*|s-\d+-t\d+(-setup.*)?")
@@ -45,7 +46,7 @@ class Kill:
     """What is killed, and how many events are in the ledger by then."""
 
     after: int
-    target: str  # "engine", "bot", "node", "runner"
+    target: str  # "engine", "bot", "node", "zygote", "runner"
 
 
 @dataclass
@@ -56,13 +57,15 @@ class Crew:
     phone: Phone
     env: dict[str, str]
     log: IO[bytes]
+    clock: Path | None = None
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     killed: list[str] = field(default_factory=list)
     corrected: bool = False
 
     def start(self, module: str) -> None:
+        on_clock = ["tests.soak.aboard", str(self.clock)] if self.clock else []
         self.processes[module] = subprocess.Popen(
-            [sys.executable, "-m", module],
+            [sys.executable, "-m", *on_clock, module],
             env=self.env,
             stdin=subprocess.DEVNULL,
             stdout=self.log,
@@ -182,7 +185,8 @@ class Crew:
             self.start(target)
             self.killed.append(f"{target} after {self._events()}")
             return True
-        pid, name = self._node() if target == "node" else self._runner()
+        victims = {"node": self._node, "zygote": self._zygote, "runner": self._runner}
+        pid, name = victims[target]()
         if not pid:
             return False
         os.kill(pid, signal.SIGKILL)
@@ -198,14 +202,23 @@ class Crew:
             else (0, "")
         )
 
+    def _zygote(self) -> tuple[int, str]:
+        node, _ = self._node()
+        try:
+            children = Path(f"/proc/{node}/task/{node}/children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0, ""
+        return next((int(pid) for pid in children if _shows(int(pid), ZYGOTE)), 0), ""
+
     def _runner(self) -> tuple[int, str]:
         leads = self.world.rows("SELECT stream FROM states WHERE stream LIKE 'goal/%'")
         lead = f"s-{len(leads)}-" if leads else ""
         for run in sorted((self.world.home.root / "runs").iterdir()):
             if not KILLABLE.fullmatch(run.name) or run.name.startswith(lead):
                 continue
-            # Checks of one commit that die one after the other are the owner's to look at.
-            if any(run.name[:14] in before for before in self.killed if "check-" in run.name):
+            # A commit's check or a worker that dies again and again is the owner's to look at.
+            whose = run.name[:14] if "check-" in run.name else run.name.partition("-t")[0] + "-"
+            if any(f" {whose}" in before for before in self.killed):
                 continue
             child = run_folder.read(str(run / "child.json")) or {}
             pid = int(child.get("runner", 0))
@@ -227,22 +240,25 @@ def _shows(pid: int, words: str) -> bool:
 
 
 @asynccontextmanager
-async def crew(world: World) -> AsyncIterator[Crew]:
-    """Furnish the world's home, and run engine, bot and an emulated cloud on it for a block."""
+async def crew(world: World, clock: Path | None = None) -> AsyncIterator[Crew]:
+    """Furnish the world's home, and run engine, bot and an emulated cloud on it for a block.
+
+    clock   by what they tell the time, if not by this machine's (aboard.py)
+    """
     async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True) as emulator:
         setup.write(world.home, Config(owner_ids=(OWNER,), api_url=emulator.url), TOKEN)
         engine = Engine(world.home)
         async with engine.unlocked():
             await engine.door.add_project(PROJECT, str(world.repository), cause="cli:1")
             await engine.door.add_account("main", "rehearsal", cause="cli:2")
-        passed = ("PATH", "HOME", "LANG", "PYTHONPATH")
+        passed = ("PATH", "HOME", "LANG", "PYTHONPATH", "TZ")
         env = {name: os.environ[name] for name in passed if name in os.environ}
         env |= {
             "QUARTERDECK_HOME": str(world.home.root),
             "QUARTERDECK_SCENARIO": str(world.scenario),
         }
         with (world.folder / "crew.log").open("wb") as log:
-            hands = Crew(world, emulator.phone, env, log)
+            hands = Crew(world, emulator.phone, env, log, clock)
             hands.start("engine")
             hands.start("bot")
             try:
