@@ -4,8 +4,7 @@
 # Everything else comes from requirements.lock into .venv, nothing is installed elsewhere.
 
 PYTHON ?= python3
-MINUTES ?= 10
-SEEDS ?= 2000
+MINUTES ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PROSE := bot engine stores tests
@@ -29,7 +28,7 @@ help:
 	@echo "make check    lint and test"
 	@echo "make agents   bring the pinned real agent CLIs into .agents (some hundred megabytes)"
 	@echo "make bench    measure ourselves against the floor of this machine"
-	@echo "make soak     tell SEEDS=2000 simulated stories, then run for MINUTES=10 and watch for what grows"
+	@echo "make soak     all that takes long, until it is stopped; bounded: make soak MINUTES=20"
 	@echo "make lock     pin requirements.in into requirements.lock again"
 	@echo "make clean    remove .venv and caches (.agents stays)"
 
@@ -79,8 +78,7 @@ bench: venv
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 soak: venv
-	@$(BIN)/python -m tests.simulation --seeds $(SEEDS)
-	@$(BIN)/python -m tests.soak --minutes $(MINUTES) $(ARGS)
+	@$(BIN)/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 lock: venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2

@@ -38,21 +38,28 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=200, help="how many stories")
     parser.add_argument("--first", type=int, default=0, help="the first seed of them")
     parser.add_argument("--seed", type=int, help="this story alone")
+    parser.add_argument("--minutes", type=float, default=0.0, help="begin none after so long")
     parser.add_argument("--steps", action="store_true", help="show all of it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many at once")
     asked = parser.parse_args()
     many = range(asked.first, asked.first + asked.seeds)
     seeds = many if asked.seed is None else [asked.seed]
-    began, failed, events = time.monotonic(), [], 0
+    began, failed, events, stories = time.monotonic(), [], 0, 0
     for told in told_of(seeds, asked.jobs):
+        stories += 1
         events += told.events
         if asked.steps or told.faults:
             print(report(told, whole=asked.steps), flush=True)
         if told.faults:
             failed.append(told.seed)
+        if asked.minutes and time.monotonic() - began > asked.minutes * 60.0:
+            break
     took = time.monotonic() - began
+    of_all = "" if stories == len(seeds) else f" of {len(seeds)}"
     print(
-        f"{len(seeds)} stories, {events} events, {took:.0f} s; {len(failed)} failed: {failed[:20]}"
+        f"{stories}{of_all} stories, {events} events, {took:.0f} s; "
+        f"{len(failed)} failed: {failed[:20]}",
+        flush=True,
     )
     return bool(failed)
 

@@ -1,141 +1,196 @@
-"""Die and be killed for as long as there is time: `python -m tests.soak --minutes 10 --seed 1`.
+"""All that takes long: `python -m tests.soak [--minutes 20] [--seed 1]`, its parts two at a time.
 
-For a third of it goals come and go, and what grows is looked for (growth.py). Then in turn: a voyage of real processes with ten kills, every time by another seed; then as many deaths in
-one process, with real nodes and agents, one a play, at boundaries in an order of the seed's own; then
-the same with the machine of tests/fakes.py, which is fast, until all its boundaries were died at alone;
-then one of the paths of tests/strace, at every system call of it.
-The first end that is not as it should be ends it: what died where is said, and the world is kept.
+    one core    the simulated stories (tests/simulation)
+    the other   system calls (tests/strace), kills (voyages.py), deaths at boundaries alone (deaths.py), what
+                grows (growth.py), a week (week.py)
+
+With a bound each part gets its share of the time, covers evenly as much as fits into it, and says how much
+that was. Without one nothing is left out, and all of it goes on with other seeds until it is stopped. The
+first end that is not as it should be ends it all: what happened where is said, and the world is kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
-import traceback
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from tests.crash import boundaries, play_until_death
-from tests.engine.scenario import World, judge, lay, play
-from tests.soak import growth
-from tests.soak.crew import crew
-from tests.soak.kills import EVENTS, kills
-from tests.strace.__main__ import NOT_HERE, STORIES
+from tests.soak.part import say
 
-REAL_AT_ONCE = 3
-FAKE_AT_ONCE = 60
+SEEDS = 2000
+SESSIONS = 300
+NOT_HERE = 3  # the exit code of tests.strace where nothing can be traced
+END_S = 40.0
+LINE_MOST = 8 * 1024 * 1024
 
 
-def say(text: str) -> None:
-    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {text}\n")
-    sys.stdout.flush()
+@dataclass(frozen=True)
+class Part:
+    """One kind of trouble, as a process of its own.
+
+    words   its module and what it is told: its minutes (0: no bound) and its seed
+    share   of the whole's minutes
+    """
+
+    name: str
+    words: Callable[[float, int], list[str]]
+    share: float
 
 
-async def voyage(world: World, seed: int) -> None:
-    """One goal to its push with ten kills."""
-    async with crew(world) as hands:
-        await hands.voyage(kills(seed, EVENTS))
-        waiting = hands.waiting()
-    say(f"voyage seed={seed}: {', '.join(hands.killed)}")
-    assert waiting == []
-    judge(world)
+def seeds(minutes: float, seed: int) -> list[str]:
+    words = ["tests.simulation", "--jobs", "1"]
+    words += ["--seeds", str(SEEDS), "--first", str((seed - 1) * SEEDS)]
+    return [*words, *_bound(minutes)]
 
 
-async def death(world: World, point: int) -> None:
-    """One goal to its push with a death at one boundary."""
-    passed = await play_until_death(play(world), point)
-    say(f"death at {point}: {passed.names[-1] if passed.dead else 'nowhere'}")
-    await play(world)
-    judge(world)
+def calls(minutes: float, seed: int) -> list[str]:
+    return ["tests.strace", "--keep", *_bound(minutes)]
+
+
+def no_room(minutes: float, seed: int) -> list[str]:
+    return ["tests.strace", "--keep", "--full", *_bound(minutes)]
+
+
+def voyages(minutes: float, seed: int) -> list[str]:
+    return ["tests.soak.voyages", "--minutes", f"{minutes or 60:.2f}", "--seed", str(seed * 100)]
+
+
+def deaths(minutes: float, seed: int) -> list[str]:
+    return ["tests.soak.deaths", "--minutes", f"{minutes or 600:.2f}", "--seed", str(seed)]
+
+
+def growth(minutes: float, seed: int) -> list[str]:
+    return ["tests.soak.growth", "--minutes", f"{minutes or 20:.2f}"]
+
+
+def week(minutes: float, seed: int) -> list[str]:
+    sessions = SESSIONS // 4 if minutes else SESSIONS
+    return ["tests.soak.week", "--sessions", str(sessions), "--seed", str(seed)]
+
+
+LANES: tuple[tuple[Part, ...], ...] = (
+    (Part("stories", seeds, 0.95),),
+    (
+        Part("week", week, 0.3),
+        Part("system calls", calls, 0.2),
+        Part("kills", voyages, 0.2),
+        Part("deaths", deaths, 0.15),
+        Part("growth", growth, 0.1),
+    ),
+)
+ONLY_UNBOUNDED = (Part("no room", no_room, 0.0),)
+
+
+def _bound(minutes: float) -> list[str]:
+    return ["--minutes", f"{minutes:.2f}"] if minutes else []
+
+
+class Wrong(Exception):
+    """A part found what should not be."""
 
 
 class Soak:
-    """A folder of worlds, and how far each kind of walk has come."""
+    """The parts under way and what each said last."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
-        self._folder = folder
+    def __init__(self, minutes: float, seed: int) -> None:
+        self._minutes = minutes
         self._seed = seed
-        self._lots = random.Random(seed)
-        self._made = 0
-        self._points: dict[bool, Iterator[int]] = {}
-        lay(folder / "laid")
+        self.figures: list[str] = []
 
-    async def _walk(self) -> None:
-        """Die at every system call of one path, another one each round."""
-        names = list(STORIES)
-        name = names[self._seed % len(names)]
-        command = (sys.executable, "-m", "tests.strace", "--path", name, "--keep")
-        walking = await asyncio.create_subprocess_exec(*command)
-        assert await walking.wait() in (0, NOT_HERE), name
-
-    def _world(self, *, real: bool) -> World:
-        self._made += 1
-        return World(self._folder / str(self._made), self._folder / "laid", real=real)
-
-    async def go_on(self, until: float) -> None:
-        """One round, or as much of it as there is time for."""
+    async def round(self) -> None:
+        """Play every part once, the lanes beside each other."""
+        last = () if self._minutes else ONLY_UNBOUNDED
+        async with asyncio.TaskGroup() as group:
+            for lane in (*LANES[:-1], (*LANES[-1], *last)):
+                group.create_task(self._sail(lane))
         self._seed += 1
-        world = self._world(real=True)
-        await voyage(world, self._seed)
-        shutil.rmtree(world.folder)
-        for real, count in ((True, REAL_AT_ONCE), (False, FAKE_AT_ONCE)):
-            for _ in range(count):
-                if time.monotonic() < until:
-                    await self._die(real=real)
-        if time.monotonic() < until:
-            await self._walk()
 
-    async def _die(self, *, real: bool) -> None:
-        if real not in self._points:
-            world = self._world(real=real)
-            with boundaries() as clean:
-                await play(world)
-            judge(world)
-            shutil.rmtree(world.folder)
-            points = list(range(1, len(clean.names) + 1))
-            self._lots.shuffle(points)
-            self._points[real] = iter(points)
-            say(f"{len(points)} boundaries {'really' if real else 'in process'}")
-        point = next(self._points[real], 0)
-        if point:
-            world = self._world(real=real)
-            await death(world, point)
-            shutil.rmtree(world.folder)
+    async def _sail(self, lane: tuple[Part, ...]) -> None:
+        for part in lane:
+            await self._play(part)
+
+    async def _play(self, part: Part) -> None:
+        words = part.words(part.share * self._minutes, self._seed)
+        say(f"{part.name}: python -m {' '.join(words)}")
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", *words, stdout=asyncio.subprocess.PIPE, limit=LINE_MOST
+        )
+        try:
+            last = await self._told(part, process)
+            code = await process.wait()
+        finally:
+            await _ended(process)
+        if code not in (0, NOT_HERE):
+            raise Wrong(f"{part.name} ended with {code}")
+        self.figures.append(f"{part.name}: {last}")
+
+    async def _told(self, part: Part, process: asyncio.subprocess.Process) -> str:
+        """Pass on what it says; return its last line."""
+        last = ""
+        assert process.stdout is not None
+        async for raw in process.stdout:
+            last = raw.decode(errors="replace").rstrip("\n")
+            sys.stdout.write(f"{part.name} | {last}\n")
+            sys.stdout.flush()
+        return last
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Have it end in order, so that it leaves no process behind."""
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        async with asyncio.timeout(END_S):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 async def soak(minutes: float, seed: int) -> int:
-    folder = Path(tempfile.mkdtemp(prefix="quarterdeck-soak-"))
-    (folder / "laid").mkdir()
-    until = time.monotonic() + minutes * 60.0
-    rounds = Soak(folder, seed)
-    watched = False
-    while time.monotonic() < until:
-        try:
-            if not watched:
-                watched = True
-                await growth.watch(minutes / 3, say)
-            await rounds.go_on(until)
-        except Exception:  # noqa: BLE001 - whatever it is, the world it happened in is kept
-            say(f"{traceback.format_exc()}\nkept: {folder}")
-            return 1
-    shutil.rmtree(folder)
+    began = time.monotonic()
+    whole = Soak(minutes, seed)
+    wrong = await _wrong_in(whole)
+    while not minutes and not wrong:
+        _sum_up(whole, began)
+        wrong = await _wrong_in(whole)
+    _sum_up(whole, began)
+    if wrong:
+        say(wrong)
+        return 1
     say("nothing was lost, and nothing done twice")
     return 0
 
 
+async def _wrong_in(whole: Soak) -> str:
+    """Play a round; return what was wrong, "" if nothing was."""
+    wrong = ""
+    try:
+        await whole.round()
+    except* Wrong as group:
+        wrong = "; ".join(str(fault) for fault in group.exceptions)
+    return wrong
+
+
+def _sum_up(whole: Soak, began: float) -> None:
+    say(f"after {(time.monotonic() - began) / 60:.1f} min")
+    for line in whole.figures:
+        sys.stdout.write(f"    {line}\n")
+    sys.stdout.flush()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--minutes", type=float, default=0.0, help="0: until it is stopped")
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no process of ours behind
-    return asyncio.run(soak(arguments.minutes, arguments.seed))
+    asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return asyncio.run(soak(asked.minutes, asked.seed))
 
 
 if __name__ == "__main__":

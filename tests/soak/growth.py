@@ -7,14 +7,16 @@ child that nobody waited for is a leak. The first goals are not counted: caches 
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.idles import child_of, pid_of, pss_mb
 from tests.bench.stage import OURS, Stage, staged
 from tests.bench.turns import turn
+from tests.soak.part import run, say
 
 WARM = 10
 LEAST = 10  # goals, for a slope to mean anything
@@ -56,7 +58,7 @@ def leaks(name: str, before: Size, after: Size, goals: int) -> list[str]:
     return found
 
 
-async def watch(minutes: float, say: Callable[[str], None]) -> None:
+async def watch(minutes: float) -> str:
     """Play goals for so long; raises AssertionError when something grows."""
     until = time.monotonic() + minutes * 60.0
     async with staged(floor=False) as stage:
@@ -75,6 +77,7 @@ async def watch(minutes: float, say: Callable[[str], None]) -> None:
     assert not (
         found := [word for name in pids for word in leaks(name, before[name], after[name], goals)]
     ), found
+    return f"{goals} goals, nothing grew"
 
 
 async def _play(stage: Stage, goals: int) -> None:
@@ -90,3 +93,14 @@ def _pids(stage: Stage) -> dict[str, int]:
         "node": node,
         "zygote": child_of(node),
     }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soak.growth", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=3.0)
+    asked = parser.parse_args()
+    return run("growth", lambda _folder: watch(asked.minutes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
