@@ -118,8 +118,8 @@ class Commands:
             return [
                 said(
                     "Say /settings quiet 23-7, /settings zone Europe/Berlin, /settings heartbeat URL, "
-                    "/settings limit ask or /settings reserve 20 (off switches each off), /settings "
-                    "rules, or /settings and a project's name.",
+                    "/settings limit ask, /settings reserve 20 or /settings backup MACHINE (off switches "
+                    "each off), /settings rules, or /settings and a project's name.",
                     heard.message_id,
                 )
             ]

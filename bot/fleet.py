@@ -53,11 +53,12 @@ class Machines:
         if not kind:
             return text_fleet.machines(views, await _read(at, "offers", OfferView))
         name = marked(page, [view.name for view in views])
+        view = next(view for view in views if view.name == name)
         if kind == "r":
-            return text_fleet.removing(name)
+            return text_fleet.removing(view)
         if kind == "c":
             return text_fleet.checked(name, await at.ask("check_machine", name=name))
-        return text_fleet.machine(next(view for view in views if view.name == name))
+        return text_fleet.machine(view)
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         page = at.page[1:]
@@ -95,6 +96,11 @@ class Machines:
                 name = (await self._viewed(at)).name
                 paused = verb == "pause"
                 said = verdict(await at.do("pause_machine", name=name, paused=paused))
+                return Then(said=said, page=at.page)
+            case "keep" | "unkeep":
+                view = await self._viewed(at)
+                value = view.name if verb == "keep" else "off"
+                said = verdict(await at.do("change_setting", name="backup", value=value))
                 return Then(said=said, page=at.page)
             case "gone":
                 name = (await self._viewed(at)).name

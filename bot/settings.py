@@ -20,7 +20,7 @@ from bot.settings_project import ProjectPanel, known
 from bot.text import Words
 from engine.views import OwnerView
 
-NAMES = ("quiet", "zone", "heartbeat", "limit", "reserve", "mode", "go", "model")
+NAMES = ("quiet", "zone", "heartbeat", "limit", "reserve", "mode", "go", "model", "backup")
 OF_LEADS = ("limit", "mode", "go", "model")  # what in a session's topic is set for that one
 TYPED = {
     "quiet": text_settings.QUIET,
@@ -80,6 +80,8 @@ class OwnerPanel:
                 return text_settings.limit(owner.after_limit)
             case "reserve":
                 return text_settings.reserve(owner)
+            case "backup":
+                return text_settings.backup(owner)
             case "mode":
                 return text_settings.mode(owner.mode, owner.modes)
             case "go":
@@ -116,11 +118,14 @@ class OwnerPanel:
             case "model" if value != "off":
                 owner = await self._read(at)
                 value = marked(value, (owner.model, *owner.models))
+            case "on":
+                value = marked(value, (await self._read(at)).backup_places)
             case "at" | "limit" | "reserve" | "mode" | "go" | "model":
                 pass
             case _:
                 return Then()
-        return Then(said=verdict(await at.do("change_setting", name=at.page, value=value)))
+        said = verdict(await at.do("change_setting", name=at.page, value=value))
+        return Then(said=said, page="backup" if at.page == "backup" else "")
 
     async def _first(self, at: At, kind: str, value: str, line: str) -> Then:
         """The time zone asked for at the first /start: then the question is over."""

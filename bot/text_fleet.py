@@ -78,9 +78,16 @@ def machine(view: MachineView) -> Words:
         sheet.line(one_line(login, 100))
     if view.paused:
         sheet.line("Nothing new starts there; what runs goes on.")
+    if view.backups:
+        sheet.line(f"Holds {one_line(view.backups, 200)}")
+    if view.keeps_backups:
+        sheet.line("Each backup of this box goes there too.")
     pause = Button("Resume", "resume") if view.paused else Button("Pause", "pause")
     buttons = [pause, Button("Check", "check")]
-    own = [Button("Runs…", "runs"), Button("Remove", "remove", "danger")] if view.address else []
+    keep = Button("No backups", "unkeep") if view.keeps_backups else Button("Keep backups", "keep")
+    own = []
+    if view.address:
+        own = [Button("Runs…", "runs"), keep, Button("Remove", "remove", "danger")]
     return Words(sheet.done(), side_by_side([*buttons, *own, BACK], 3))
 
 
@@ -98,9 +105,13 @@ def checked(name: str, about: Mapping[str, Any]) -> Words:
     return Words(sheet.done(), ((Button("Check", "check"), Button("← Back", "back")),))
 
 
-def removing(name: str) -> Words:
-    sheet = Builder().line(f"Remove {one_line(name, 40)}?", "bold")
+def removing(view: MachineView) -> Words:
+    sheet = Builder().line(f"Remove {one_line(view.name, 40)}?", "bold")
     sheet.line("No agent goes there any more. What lies there stays.")
+    if view.backups:
+        sheet.line(f"So do {one_line(view.backups, 200)}: delete them there if you want them gone.")
+    if view.keeps_backups:
+        sheet.line("No new backup goes there then: /settings, Backup chooses another machine.")
     return Words(sheet.done(), ((Button("Remove", "gone", "danger"), Button("← Back", "back")),))
 
 

@@ -9,7 +9,7 @@ from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.text_sheet import Words, capital, count, in_messages
 
-TROUBLES = ("set_aside", "given_up_today", "accounts_at_rest")
+TROUBLES = ("set_aside", "given_up_today", "accounts_at_rest", "backup_not_copied")
 FOLDED = ("kept", "patience")
 TOLD = ("machines", "disk_free_gb", "running", "waiting", "decisions", "held", "limits")
 LITTLE_GB = 2.0

@@ -77,6 +77,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
     sheet.line(f"Heartbeat: {one_line(owner.heartbeat, 120) or 'none'}")
     sheet.line(f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}")
     sheet.line(_reserve(owner.reserve))
+    sheet.line(f"Backup: {one_line(owner.backup, 200) or 'not known'}")
     sheet.line().line("New goals begin with", "bold")
     _lead(sheet, owner.mode, owner.go, owner.model)
     choices = [
@@ -85,6 +86,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Heartbeat", "heartbeat"),
         Button("After a limit", "limit"),
         Button("Reserve", "reserve"),
+        Button("Backup", "backup"),
         Button("Rules kept by Always", "rules"),
     ]
     begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))
@@ -207,6 +209,29 @@ def reserve(owner: OwnerView) -> Words:
     shares = [Button(_chosen(f"{n} %", n == owner.reserve), f"reserve-{n}") for n in SHARES]
     off = Button(_chosen("Off", not owner.reserve), "off")
     return Words(sheet.done(), (tuple(shares), (TYPE, off), (BACK,)))
+
+
+def backup(owner: OwnerView) -> Words:
+    """Ask which other machine is to have each backup too."""
+    sheet = Builder().line("Where else shall backups lie?", "bold")
+    sheet.line(f"Now: {one_line(owner.backup, 200) or 'not known'}")
+    if owner.backup_why:
+        sheet.line(f"⚠ Not copied: {one_line(owner.backup_why, 300)}")
+    if not owner.backup_places:
+        sheet.line("There is no other machine yet: /machines, Add… takes one in.")
+        return Words(sheet.done(), ((BACK,),))
+    sheet.line(
+        "Each is made here at 03:30, then copied there; seven stay. Only your recovery code opens one."
+    )
+    if owner.backup_unfenced:
+        names = ", ".join(one_line(name, 40) for name in owner.backup_unfenced[:5])
+        sheet.line(f"⚠ Without a fence agents could delete them: {names}.")
+    places = [
+        Button(_chosen(name, name == owner.backup_on), f"on-{mark(name)}")
+        for name in owner.backup_places[:MOST_PROJECTS]
+    ]
+    off = Button(_chosen("Only here", not owner.backup_on), "off")
+    return Words(sheet.done(), (*side_by_side(places, 2), (off, BACK)))
 
 
 def _chosen(label: str, chosen: bool) -> str:

@@ -50,7 +50,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="What `quarterdeck backup` wrote.")],
+    file: Annotated[Path, typer.Argument(help="A backup, or a copy of one from another machine.")],
     into: Annotated[
         Path | None,
         typer.Option(
@@ -85,7 +85,7 @@ def restore(
     End Quarterdeck on the box it was taken from first: two on one bot take each other's messages.
     """
     from engine import setup as first
-    from engine.restore import unpacked
+    from engine.restore import closed, unpacked
 
     ways = [bool(recovery_file), secrets is not None, without_keys]
     if sum(ways) > 1:
@@ -94,13 +94,28 @@ def restore(
         raise typer.BadParameter("stdin holds the token or the recovery code, not both")
     home = Home(into.expanduser().absolute()) if into else Home.found()
     first.fits(home)
-    with unpacked(file.expanduser().absolute(), home) as found:
+    file = file.expanduser().absolute()
+    private: bytes | None = None
+    if shut := closed(file):
+        if without_keys:
+            raise Refused(
+                f"{file} was closed for another machine: without the recovery code, or --secrets, "
+                "nothing of it can be read. Backups made on the box itself are open to --without-keys."
+            )
+        private = (
+            shut.key_in(secrets.expanduser())
+            if secrets is not None
+            else shut.key(_given(recovery_file, "Recovery code"))
+        )
+    with unpacked(file, home, private) as found:
         named = token_file or (str(secrets / home.bot_token.name) if secrets else "")
         token = first.token(_given(named, "Bot token"))
         if not offline:
             first.ask_telegram(found.config.api_url, token)
         if without_keys or not found.has_keys:
             private = None
+        elif private is not None:
+            private = found.fitting(private)
         elif secrets is not None:
             private = found.key_in(secrets.expanduser())
         else:

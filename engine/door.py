@@ -161,6 +161,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "kept": retention.LIMITS,
             "patience": PATIENCE,
             "backup": self._backups(),
+            "backup_not_copied": self._not_copied(),
             "heartbeat": self._heartbeat() or "none",
             "usage": {account.name: self._usage(account.name) for account in fleet.accounts},
             "reserve": fleet.reserve,

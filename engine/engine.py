@@ -35,11 +35,12 @@ from engine.alive import Alive
 from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
+from engine.elsewhere import Elsewhere
 from engine.errors import StreamBroken, Unavailable
 from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
-from engine.nightly import Nightly
+from engine.nightly import Nightly, moment
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention
@@ -114,6 +115,7 @@ class Engine:
         self.loads: Loads
         self.ahead: Ahead
         self.nightly: Nightly
+        self.elsewhere: Elsewhere
         self._at_start: list[Session] = []  # whose turn was under way
         self._restored = restored.read(self.home)
 
@@ -161,6 +163,7 @@ class Engine:
                 doing=self.runs.following.doing,
                 heartbeat=lambda: self.alive.heard(),
                 backups=lambda: self.nightly.health(),
+                not_copied=lambda: self.elsewhere.trouble(),
                 machines=machines,
                 ssh=self._ssh,
                 clock=self._clock,
@@ -177,8 +180,23 @@ class Engine:
                 ledger, machines, self.loop.world, self._clock, Attached(self.home.attached)
             )
             self.nightly = Nightly(
-                self.home, self._clock, zone=lambda: self._owner().zone, old=self._backup_old
+                self.home,
+                self._clock,
+                zone=lambda: self._owner().zone,
+                old=self._backup_old,
+                made=lambda: self.elsewhere.wake.set(),
+                elsewhere=lambda: self.elsewhere.health(),
             )
+            self.elsewhere = Elsewhere(
+                self.home,
+                machines,
+                self._clock,
+                owner=self._owner,
+                post=partial(self.loop.tell, "owner"),
+                first=self.nightly.first,
+                said=lambda at: moment(at, self._clock(), self._owner().zone),
+            )
+            self.loop.watch(self._may_be_copied)
             self.ahead = Ahead(self.loop, machines, self.runs.bring)
             self.loads = Loads(self.loop, machines, self._clock, self._born)
             await self.loop.open()
@@ -225,6 +243,7 @@ class Engine:
                     group.create_task(self.retention.run(), name="retention"),
                     group.create_task(self.alive.run(), name="alive"),
                     group.create_task(self.nightly.run(), name="nightly backup"),
+                    group.create_task(self.elsewhere.run(), name="backup elsewhere"),
                     group.create_task(
                         self.runs.following.run(waited_for(self.loop.world())), name="followers"
                     ),
@@ -266,6 +285,11 @@ class Engine:
         )
         await self.loop.tell("owner", event, f"restored:{self._box()}")
         restored.was_told(self.home)
+
+    def _may_be_copied(self, stream: str) -> None:
+        """Look again once another machine was chosen, or one is back."""
+        if stream == "owner" or (stream == "fleet" and self._owner().backup_on):
+            self.elsewhere.wake.set()
 
     async def _backup_old(self, since: float, why: str) -> None:
         """Tell the owner, once for each newest backup, that it is an old one."""

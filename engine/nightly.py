@@ -1,9 +1,9 @@
 """A backup each night, at half past three by the owner's clock, and a word when there is none.
 
 A night that was slept through is made up for soon after the start. The last seven stay; what is made by hand
-is never removed. They lie on this machine alone, which /health says: what is to outlive its disk must be
-copied away (`quarterdeck backup --to`). Neighbours: backup.py makes it, backups.py knows the others,
-rules/owner.py the words.
+is never removed. /health says whether they lie on this machine alone: what is to outlive its disk goes to
+another one (elsewhere.py) or is copied away (`quarterdeck backup --to`). Neighbours: backup.py makes it,
+backups.py knows the others, rules/owner.py the words.
 """
 
 from __future__ import annotations
@@ -35,8 +35,10 @@ SPARE_BYTES: Final = 1_000_000_000  # that must be left beside it
 class Nightly:
     """Looks again and again whether a backup is due.
 
-    zone    the owner's, "" = this machine's
-    old     told from when the newest backup is, and why there is no newer one
+    zone        the owner's, "" = this machine's
+    old         told from when the newest backup is, and why there is no newer one
+    made        called once there is a newer one
+    elsewhere   where else it lies, for /health; "" = nowhere
     """
 
     def __init__(
@@ -46,11 +48,16 @@ class Nightly:
         *,
         zone: Callable[[], str],
         old: Callable[[float, str], Awaitable[None]],
+        made: Callable[[], None] = lambda: None,
+        elsewhere: Callable[[], str] = lambda: "",
     ) -> None:
         self._home = home
         self._clock = clock
         self._zone = zone
         self._old = old
+        self._told_made = made
+        self._elsewhere = elsewhere
+        self._turn = asyncio.Lock()
         self._failure = ""
         self._again_at = 0.0
 
@@ -64,10 +71,18 @@ class Nightly:
     async def look(self) -> None:
         """Make a backup if one is due, and say so if there was none for long."""
         now = self._clock()
-        if self._newest() < last_due(now, self._zone()) and now >= self._again_at:
-            await self._make(now)
+        async with self._turn:
+            if self._newest() < last_due(now, self._zone()) and now >= self._again_at:
+                await self._make(now)
         if now - (newest := self._newest()) > OLD_S:
             await self._old(newest, self._failure)
+
+    async def first(self) -> None:
+        """Make one before it is due, where there is none at all."""
+        async with self._turn:
+            now = self._clock()
+            if not backups.found(self._home) and now >= self._again_at:
+                await self._make(now)
 
     async def _make(self, now: float) -> None:
         try:
@@ -78,6 +93,7 @@ class Nightly:
             return
         self._failure = ""
         log.info("backed up to %s", path)
+        self._told_made()
 
     def _made(self) -> str:
         needed = size(self._home) + SPARE_BYTES
@@ -102,20 +118,30 @@ class Nightly:
             return self._clock()  # never set up: there is nothing to lose
 
     def health(self) -> str:
-        """Return how old the newest is, for /health."""
+        """Return when the newest was made and where it lies, for /health."""
         there = backups.found(self._home)
-        parts = ["none yet: the first comes at 03:30"]
+        also = self._elsewhere()
+        parts = ["none yet: the first comes at 03:30", *([also] if also else [])]
         if there:
             newest = there[-1]
-            hours = (self._clock() - newest.taken_at) / 3600
-            age = f"{hours:.0f} h ago" if hours < 48 else f"{hours / 24:.0f} days ago"
+            at = moment(newest.taken_at, self._clock(), self._zone())
             megabytes = newest.path.stat().st_size / 1e6
-            parts = [f"{age}, {megabytes:.1f} MB, {len(there)} kept, on this machine only"]
+            parts = [
+                f"{at} here, {also or 'on this machine only'}",
+                f"{megabytes:.1f} MB, {len(there)} kept",
+            ]
         if not self._home.recovery.exists():
             parts.append("without a recovery code: quarterdeck key recovery")
         if self._failure:
             parts.append(f"last try: {self._failure}")
         return "; ".join(parts)
+
+
+def moment(at: float, now: float, zone: str) -> str:
+    """Return a moment as the owner reads it: the time of day, with its date if that is not today's."""
+    where = ZoneInfo(zone) if zone else None
+    then, today = datetime.fromtimestamp(at, where), datetime.fromtimestamp(now, where)
+    return then.strftime("%H:%M" if then.date() == today.date() else "%d %b %H:%M")
 
 
 def last_due(now: float, zone: str) -> float:

@@ -4,6 +4,8 @@
         key = found.key(code)               or found.key_in(secrets of the old home), or None: none
         found.finish(bot_token, key)        all in its place, config.toml last
 
+A copy that lay on another machine is closed as a whole: `closed` tells, and its key is needed first.
+
 The box the backup was taken from may live on, and did things since that are not known here. Hence what was
 heard and not done yet counts as done, every number goes on far above those it may have given, and
 restored.py has the engine push nothing of what was owed. Left before `finish`, the home is empty again.
@@ -25,7 +27,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -34,6 +36,7 @@ from engine.backup import FORMAT, KEYS, MANIFEST, PUBLIC, RECOVERY, Manifest, Pa
 from engine.config import ConfigError, check, write_private
 from engine.errors import Refused
 from engine.paths import Home
+from stores import sealed_file
 from stores.database import migrations
 from stores.recovery import open_with
 from stores.sealing import NotOpened, Opener, create_keys, read_key, write_key
@@ -65,9 +68,39 @@ _HUB: Final = re.compile(r"hub/[^/\0]+\.git(/[^/\0]+)+")
 _OUR_KEY: Final = re.compile(r"machine-key|known_hosts|deploy/(\.known_hosts|[^/\0]+/(key|for))")
 
 
+class Closed:
+    """A backup that is closed as a whole."""
+
+    def __init__(self, head: sealed_file.Head) -> None:
+        self._head = head
+
+    def key(self, code: str) -> bytes:
+        """Return the vault's key, opened by a recovery code."""
+        try:
+            return self._head.private(code)
+        except NotOpened as error:
+            raise Refused(error.sentence) from error
+
+    def key_in(self, secrets: Path) -> bytes:
+        """Return the vault's key as it lies in the secrets of the home the backup was taken from."""
+        try:
+            return self._head.fitting(read_key(secrets / "vault.key"))
+        except NotOpened as error:
+            raise Refused(error.sentence) from error
+
+
+def closed(file: Path) -> Closed | None:
+    """Return how a backup is closed, None for one that lies open."""
+    try:
+        head = sealed_file.head(file)
+    except NotOpened as error:
+        raise Refused(f"{file}: {error.sentence}") from error
+    return Closed(head) if head else None
+
+
 @contextmanager
-def unpacked(file: Path, home: Home) -> Iterator[Unpacked]:
-    """Open a backup for a home that is empty, or not there.
+def unpacked(file: Path, home: Home, private: bytes | None = None) -> Iterator[Unpacked]:
+    """Open a backup for a home that is empty, or not there; `private` opens one that is closed.
 
     raises  Refused: it is no whole backup, is of a newer release, or something lies in the home
     """
@@ -85,7 +118,7 @@ def unpacked(file: Path, home: Home) -> Iterator[Unpacked]:
         raise Refused(f"Nothing can be written to {home.root}: {error.strerror}.") from error
     finished = False
     try:
-        found = Unpacked(home, space, _unpack(file, space))
+        found = Unpacked(home, space, _unpack(file, space, private))
         yield found
         finished = found.finished
     finally:
@@ -122,7 +155,7 @@ class Unpacked:
     def key(self, code: str) -> bytes:
         """Return the vault's key, opened by a recovery code."""
         try:
-            return self._fitting(open_with(code, (self._space / RECOVERY).read_bytes()))
+            return self.fitting(open_with(code, (self._space / RECOVERY).read_bytes()))
         except FileNotFoundError:
             raise Refused(
                 "This backup was made before there was a recovery code: no code opens its vault. Name "
@@ -134,11 +167,12 @@ class Unpacked:
     def key_in(self, secrets: Path) -> bytes:
         """Return the vault's key as it lies in the secrets of the home the backup was taken from."""
         try:
-            return self._fitting(read_key(secrets / self._home.vault_key.name))
+            return self.fitting(read_key(secrets / self._home.vault_key.name))
         except NotOpened as error:
             raise Refused(error.sentence) from error
 
-    def _fitting(self, private: bytes) -> bytes:
+    def fitting(self, private: bytes) -> bytes:
+        """Return a vault's key if it is this backup's; raises Refused."""
         if Opener(private).public != (self._space / PUBLIC).read_bytes():
             raise Refused("That key is not of this backup's vault: it belongs to another box.")
         return private
@@ -192,17 +226,19 @@ class Unpacked:
 # ---------------------------------------------------------------- the archive
 
 
-def _unpack(file: Path, space: Path) -> Manifest:
+def _unpack(file: Path, space: Path, private: bytes | None) -> Manifest:
     """Write a backup's files below `space`, checked against its own manifest."""
     found: dict[str, Part] = {}
     try:
-        with tarfile.open(file, mode="r:gz") as archive:
+        with _source(file, private) as source, tarfile.open(fileobj=source, mode="r|gz") as archive:
             for member in archive:
                 if not (member.isreg() and _is_ours(member.name)):
                     raise Refused(f"{file} is no backup of Quarterdeck: it holds {member.name!r}.")
                 found[member.name] = _extract(archive, member, space / member.name)
     except FileNotFoundError:
         raise Refused(f"There is no {file}.") from None
+    except NotOpened as error:
+        raise Refused(f"{file}: {error.sentence} Take another backup.") from error
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError) as error:
         raise Refused(
             f"{file} cannot be unpacked ({error}): it is cut off, damaged or no backup."
@@ -219,6 +255,12 @@ def _unpack(file: Path, space: Path) -> Manifest:
             f"{file} is damaged: {', '.join(names[:3])} is not what was backed up. Take another backup."
         )
     return manifest
+
+
+def _source(file: Path, private: bytes | None) -> BinaryIO:
+    if private is None or sealed_file.head(file) is None:
+        return file.open("rb")
+    return sealed_file.opened(file, private)
 
 
 def _is_ours(name: str) -> bool:

@@ -325,6 +325,11 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     modes: tuple[str, ...] = ()  # what there is to choose
     models: tuple[str, ...] = ()
     reserve: int = 0  # per cent of every account's windows that no new worker may use
+    backup: str = ""  # when the newest was made, and where it lies
+    backup_on: str = ""  # the machine that is to have each too
+    backup_why: str = ""  # the newest is not there
+    backup_places: tuple[str, ...] = ()  # what there is to choose
+    backup_unfenced: tuple[str, ...] = ()  # those of them where agents could delete it
 
 
 class Ticked(Struct, frozen=True):
@@ -395,6 +400,8 @@ class MachineView(Struct, frozen=True, kw_only=True):
     fenced: bool = False
     agents: tuple[str, ...] = ()
     logins: tuple[str, ...] = ()  # of each agent there, who signs it in
+    keeps_backups: bool = False
+    backups: str = ""  # what of ours lies there, where any was copied
 
 
 class OfferView(Struct, frozen=True, kw_only=True):

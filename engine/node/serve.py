@@ -32,6 +32,7 @@ from engine.node import (
     ahead,
     fence,
     files,
+    keep,
     load,
     login,
     pulse,
@@ -390,7 +391,7 @@ async def _serve(home: str) -> NoReturn:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
         node = Node(home, Channel(reader, writer))
-        for module in (trees, ahead, login, retain, supply, files):
+        for module in (trees, ahead, login, retain, supply, files, keep):
             for name, do in module.OPS.items():
                 node.add(name, do)
         await node.serve()

@@ -54,6 +54,7 @@ class Inside:
         doing: Callable[[str], str] = lambda _run: "",
         heartbeat: Callable[[], str] = lambda: "",
         backups: Callable[[], str] = lambda: "",
+        not_copied: Callable[[], str] = lambda: "",
         machines: Mapping[str, Machine] | None = None,
         ssh: MakeSsh | None = None,
         clock: Callable[[], float] = time.time,
@@ -67,6 +68,7 @@ class Inside:
         self._doing = doing
         self._heartbeat = heartbeat
         self._backups = backups
+        self._not_copied = not_copied
         self._reached = machines if machines is not None else {}
         self._ssh = ssh
         self._clock = clock

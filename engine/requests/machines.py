@@ -21,6 +21,7 @@ from engine.rules.events import (
     OfferLeft,
 )
 from engine.rules.fleet import NOT_YET, Fleet, Machine
+from engine.rules.owner import Owner
 from engine.rules.rests import resting
 from engine.rules.session_state import Session
 from engine.views import MachineView, OfferView
@@ -34,7 +35,7 @@ class Machines(Inside):
 
     async def machines(self) -> tuple[MachineView, ...]:
         """Every machine: where it is, whether it is up, what runs there and how it is fenced."""
-        fleet = self._fleet()
+        fleet, owner = self._fleet(), self._owner()
         return tuple(
             MachineView(
                 name=machine.name,
@@ -48,6 +49,8 @@ class Machines(Inside):
                 fenced=machine.fenced,
                 agents=tuple(name for name, _ in machine.agents),
                 logins=tuple(_login(fleet, name) for name, _ in machine.agents),
+                keeps_backups=machine.name == owner.backup_on,
+                backups=_backups(owner, machine.name),
             )
             for machine in fleet.machines
         )
@@ -200,6 +203,14 @@ def _state(machine: Machine) -> str:
     if machine.why == NOT_YET:
         state = "being reached for the first time"
     return f"paused, {state}" if machine.paused else state
+
+
+def _backups(owner: Owner, name: str) -> str:
+    """Say what lies on a machine of our backups, as far as we brought it there."""
+    copied = owner.copied
+    if copied is None or copied.machine != name:
+        return ""
+    return f"{copied.kept} of this box's backups, in {copied.folder}"
 
 
 def _login(fleet: Fleet, agent: str) -> str:

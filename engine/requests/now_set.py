@@ -43,5 +43,9 @@ def now_set(name: str, owner: Owner, heartbeat: str, now: float) -> str:
             return GOES.get(owner.go, "")
         case "model":
             return f"New goals begin with {owner.model or 'the agent’s own model'}."
+        case "backup" if owner.backup_on:
+            return f"Each backup goes to {owner.backup_on} too, the newest at once."
+        case "backup":
+            return "Backups stay on this box alone. Copies elsewhere stay as they are."
         case _:
             return f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}."

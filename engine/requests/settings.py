@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from engine import alive, board
 from engine.codec import whole
+from engine.elsewhere import NO_CODE
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.requests.now_set import now_set
@@ -26,7 +27,7 @@ from engine.rules.events import (
 )
 from engine.rules.modes import MODES, UNFENCED
 from engine.rules.owner import OFF
-from engine.rules.words import Command
+from engine.rules.words import HERE, Command
 from engine.views import LeadSettings, OwnerView, Ticked
 
 SAID = {
@@ -67,6 +68,13 @@ class Settings(Inside):
             modes=MODES if self._fenced() else UNFENCED,
             models=models.KNOWN.get(accounts[0].agent, ()) if accounts else (),
             reserve=self._fleet().reserve,
+            backup=self._backups(),
+            backup_on=owner.backup_on,
+            backup_why=self._not_copied(),
+            backup_places=tuple(m.name for m in self._fleet().machines if m.address),
+            backup_unfenced=tuple(
+                m.name for m in self._fleet().machines if m.address and m.up and not m.fenced
+            ),
         )
 
     async def change_setting(
@@ -80,11 +88,26 @@ class Settings(Inside):
             return await self._keep_back(value, cause)
         if name == "mode":
             goal_settings.checked_mode(value, self._names(), self._fenced())
+        elif name == "backup":
+            self._may_keep_backups(value)
         elif value.lower() not in OFF:
             value = _looked_over(name, value)
         await self._loop.post("owner", SettingChanged(name=name, value=value), cause)
         # A heartbeat's URL is never shown: its preview would be a beat of nobody's heart.
         return {"verdict": now_set(name, self._owner(), self._heartbeat(), self._clock())}
+
+    def _may_keep_backups(self, value: str) -> None:
+        """Refuse what is no machine for a second copy, and copies that nobody could open."""
+        if value.lower() in OFF or value == self._owner().backup_on:
+            return
+        if value == HERE:
+            raise Refused("Backups lie on this machine already: name another one.")
+        if value not in self._names():
+            raise Refused(
+                f"There is no machine {whole(value)}. /machines lists them, and adds one."
+            )
+        if not self._home.recovery.exists():
+            raise Refused(NO_CODE)
 
     async def _keep_back(self, value: str, cause: str) -> dict[str, str]:
         """Set the reserve: it is the fleet that acts on it."""

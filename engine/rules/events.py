@@ -1071,6 +1071,29 @@ class BackupOld(Event, frozen=True):
     why: str = ""
 
 
+class BackupCopied(Event, frozen=True):
+    """Fact: that machine has read back a backup of ours, whole, and keeps so many."""
+
+    machine: str
+    name: str
+    taken_at: float
+    size: int
+    kept: int
+    folder: str  # there
+
+
+class BackupNotCopied(Event, frozen=True):
+    """Fact: since then, by the owner's clock, none came to that machine, and why.
+
+    away   it is only that it did not answer, and for long; else somebody must mend something
+    """
+
+    machine: str
+    since: str
+    why: str = ""
+    away: bool = False
+
+
 class HomeRestored(Event, frozen=True):
     """Fact: all here is as a backup had it, taken then by the owner's clock."""
 
@@ -1219,7 +1242,9 @@ FleetEvent: TypeAlias = (
     | HeldAll
     | GaveUp
 )
-OwnerEvent: TypeAlias = SettingChanged | EngineAway | BackupOld | HomeRestored | GaveUp
+OwnerEvent: TypeAlias = (
+    SettingChanged | EngineAway | BackupOld | BackupCopied | BackupNotCopied | HomeRestored | GaveUp
+)
 AnyEvent: TypeAlias = (
     ProjectEvent
     | GoalEvent

@@ -2,7 +2,8 @@
 new goals begin: mode, go, model.
 
 Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
-also told when the engine was away, its home restored from a backup, or not backed up for long; it says so once. Pure: times of day come as the owner reads them.
+also told when the engine was away, its home restored from a backup, or not backed up (or not copied to
+the machine chosen for that) for long; it says so once. Pure: times of day come as the owner reads them.
 """
 
 from __future__ import annotations
@@ -16,13 +17,32 @@ from engine.errors import Refused
 from engine.rules import models
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
-from engine.rules.events import BackupOld, EngineAway, HomeRestored, OwnerEvent, SettingChanged
+from engine.rules.events import (
+    BackupCopied,
+    BackupNotCopied,
+    BackupOld,
+    EngineAway,
+    HomeRestored,
+    OwnerEvent,
+    SettingChanged,
+)
 from engine.rules.goal_settings import checked_go
 from engine.rules.modes import MODES
 
 DAY_MIN = 24 * 60
 OFF = ("off", "none", "no")
 _HOURS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(?:-|–|to)\s*(\d{1,2})(?::(\d{2}))?")
+
+
+class Copied(Struct, frozen=True, kw_only=True):
+    """The newest backup that another machine has."""
+
+    machine: str
+    name: str
+    at: float
+    size: int
+    kept: int  # of ours, there
+    folder: str
 
 
 class Owner(Struct, frozen=True, tag=True, kw_only=True):
@@ -35,6 +55,9 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     mode: str = "edit"  # of new goals, as are the next two
     go: str = "ask"
     model: str = ""  # "" = the agent's own choice
+    backup_on: str = ""  # the machine that is to have each backup too
+    backup_at: float = 0.0  # when that was chosen
+    copied: Copied | None = None
 
 
 def begin(_name: str) -> Owner:
@@ -60,13 +83,22 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             return replace(now, go=checked_go(value)), ()
         case SettingChanged(name="model", value=value):
             return replace(now, model=models.named(value)), ()
+        case SettingChanged(name="backup", value=value):
+            chosen = _unless_off(value)
+            if chosen == now.backup_on:
+                return now, ()
+            return replace(now, backup_on=chosen, backup_at=event.at), ()
         case SettingChanged(name=name):
-            known = "quiet, zone, heartbeat, limit, reserve, mode, go, model"
+            known = "quiet, zone, heartbeat, limit, reserve, mode, go, model, backup"
             raise Refused(f"There is no setting {name}. There are: {known}.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case BackupOld():
             return now, (Say(goal="", kind="warning", text=_no_backup(event)),)
+        case BackupCopied():
+            return replace(now, copied=_copied(event)), ()
+        case BackupNotCopied(machine=machine) if machine == now.backup_on:
+            return now, (Say(goal="", kind="warning", text=_not_copied(event)),)
         case HomeRestored():
             return now, (Say(goal="", kind="warning", text=_restored(event)),)
         case _:
@@ -107,6 +139,30 @@ def _no_backup(event: BackupOld) -> str:
     return (
         f"No backup since {event.since}{why}. It is tried again by itself; on the box, quarterdeck "
         "backup --to DIR makes one elsewhere."
+    )
+
+
+def _copied(event: BackupCopied) -> Copied:
+    return Copied(
+        machine=event.machine,
+        name=event.name,
+        at=event.at,
+        size=event.size,
+        kept=event.kept,
+        folder=event.folder,
+    )
+
+
+def _not_copied(event: BackupNotCopied) -> str:
+    why = f": {event.why.rstrip('.')}" if event.why else ""
+    if event.away:
+        return (
+            f"{event.machine} has had no new backup since {event.since}{why}. It is copied once "
+            "that machine is back; /settings, Backup chooses another."
+        )
+    return (
+        f"The backup was not copied to {event.machine}{why}. It is tried again each hour; "
+        "/settings, Backup chooses another machine."
     )
 
 

@@ -16,6 +16,13 @@ LONG = "x" * 40
 NAMES = [f"{LONG[:36]}{number:04d}" for number in range(300)]
 ALL = ("plan", "ask", "edit", "auto", "full")
 OWNER = OwnerView(zone="Europe/Berlin", modes=ALL, models=("opus", "sonnet"))
+BACKED_UP = OwnerView(
+    backup="03:30 here, 03:31 nas; 2.3 MB, 7 kept",
+    backup_on=NAMES[0],
+    backup_why="nas: " + "x" * 900,
+    backup_places=tuple(NAMES),
+    backup_unfenced=tuple(NAMES),
+)
 LEAD = LeadSettings(
     goal="g-123456",
     title="Orders",
@@ -44,6 +51,8 @@ def pages() -> Iterator[tuple[str, str, Words]]:
     yield "settings", "heartbeat", page.heartbeat(OWNER)
     yield "settings", "limit", page.limit("ask")
     yield "settings", "reserve", page.reserve(OwnerView(reserve=90))
+    yield "settings", "backup", page.backup(BACKED_UP)
+    yield "settings", "backup", page.backup(OwnerView(backup="none yet"))
     yield "settings", "mode", page.mode("edit", ALL, NAMES)
     yield "settings", "go", page.go("auto")
     yield "settings", "model", page.model("y" * 80, ("opus",), page.FOR_NEW_GOALS)

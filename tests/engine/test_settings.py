@@ -16,7 +16,7 @@ from engine.views import OwnerView
 
 def of(seen: OwnerView) -> OwnerView:
     """What was set, without what there is to choose from on this machine."""
-    return replace(seen, modes=(), models=())
+    return replace(seen, modes=(), models=(), backup="")
 
 
 async def test_settings_are_kept_over_a_restart(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ import pytest
 
 from engine.errors import Refused
 from engine.rules.effects import Say
-from engine.rules.events import BackupOld, EngineAway, HomeRestored, SettingChanged
+from engine.rules.events import (
+    BackupCopied,
+    BackupNotCopied,
+    BackupOld,
+    EngineAway,
+    HomeRestored,
+    SettingChanged,
+)
 from engine.rules.owner import Owner, begin, decide
 
 
@@ -93,3 +100,34 @@ def test_new_goals_begin_as_the_owner_likes() -> None:
 def test_what_new_goals_cannot_begin_with_is_refused(name: str, value: str, says: str) -> None:
     with pytest.raises(Refused, match=says):
         changed(name, value)
+
+
+def test_a_machine_for_backups_counts_from_when_it_was_chosen() -> None:
+    now, _ = decide(Owner(), SettingChanged(name="backup", value="nas", at=10.0))
+    assert (now.backup_on, now.backup_at) == ("nas", 10.0)
+    again, _ = decide(now, SettingChanged(name="backup", value="nas", at=20.0))
+    assert again == now
+    off, _ = decide(now, SettingChanged(name="backup", value="off", at=30.0))
+    assert off.backup_on == ""
+
+
+def test_what_was_copied_is_kept_and_what_was_not_is_said_of_the_machine_chosen_alone() -> None:
+    now = Owner(backup_on="nas")
+    copied = BackupCopied(
+        at=5.0, machine="nas", name="b", taken_at=4.0, size=9, kept=2, folder="/there"
+    )
+    after, effects = decide(now, copied)
+    assert effects == ()
+    assert after.copied is not None
+    assert (after.copied.machine, after.copied.at, after.copied.kept) == ("nas", 5.0, 2)
+    _, (line,) = decide(after, BackupNotCopied(machine="nas", since="03:31", why="it is full."))
+    assert isinstance(line, Say)
+    assert line.text == (
+        "The backup was not copied to nas: it is full. It is tried again each hour; /settings, "
+        "Backup chooses another machine."
+    )
+    away = BackupNotCopied(machine="nas", since="27 Nov 03:31", why="no answer", away=True)
+    _, (line,) = decide(after, away)
+    assert isinstance(line, Say)
+    assert line.text.startswith("nas has had no new backup since 27 Nov 03:31: no answer.")
+    assert decide(Owner(backup_on="attic"), away)[1] == ()
