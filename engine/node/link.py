@@ -189,26 +189,39 @@ class Channel:
         self._writer.close()
 
     async def _write(self) -> None:
-        """Send one frame of each waiting message in turn."""
+        """Send a frame of each waiting message in turn; what waits together goes out as one."""
         while True:
             await self._more.wait()
             while self._waiting:
-                lines, sent = self._waiting.popleft()
+                turn = self._next_turn()
                 try:
-                    line = next(lines, None)
-                except ValueError as error:  # too long, or nothing JSON can say
-                    if not sent.done():
-                        sent.set_exception(error)
-                    continue
-                if line is None:
-                    if not sent.done():
-                        sent.set_result(None)
-                    continue
-                self._waiting.append((lines, sent))
-                try:
-                    self._writer.write(line)
-                    await self._writer.drain()
+                    if turn:
+                        self._writer.write(turn)
+                        await self._writer.drain()
                 except (ConnectionError, OSError) as error:
                     self.close(f"the link broke: {error}")
                     return
             self._more.clear()
+
+    def _next_turn(self) -> bytes:
+        """Return the next frames, at most one of each message; tell those that are sent whole."""
+        turn: list[bytes] = []
+        room = MAX_FRAME
+        for _ in range(len(self._waiting)):
+            if room <= 0:
+                break
+            lines, sent = self._waiting.popleft()
+            try:
+                line = next(lines, None)
+            except ValueError as error:  # too long, or nothing JSON can say
+                if not sent.done():
+                    sent.set_exception(error)
+                continue
+            if line is None:
+                if not sent.done():
+                    sent.set_result(None)
+                continue
+            self._waiting.append((lines, sent))
+            turn.append(line)
+            room -= len(line)
+        return b"".join(turn)
