@@ -130,6 +130,15 @@ def poke(folder: str) -> None:
         os.close(handle)
 
 
+def unheard(folder: str) -> bool:
+    """Say whether the inbox may hold what the runner has not read: it looks there after each line."""
+    try:
+        asked = os.stat(os.path.join(folder, "in.jsonl")).st_mtime_ns
+        return asked >= os.stat(os.path.join(folder, "out.jsonl")).st_mtime_ns
+    except FileNotFoundError:
+        return os.path.exists(os.path.join(folder, "in.jsonl"))
+
+
 def last_line(folder: str) -> Fields | None:
     """Return the last line of out.jsonl if it is a whole one of ours."""
     try:

@@ -220,8 +220,10 @@ class Follower:
         try:
             while True:
                 watch.changed.clear()
-                over = folder.ended(self._path) is not None or self._is_gone()
                 found = next_lines(spool, self._offset)
+                over = found is None and (folder.ended(self._path) is not None or self._is_gone())
+                if over:  # its last lines stood there before its end did
+                    found = next_lines(spool, self._offset)
                 if found is not None:
                     await self._push(push, found)
                 elif over:

@@ -276,7 +276,8 @@ class Runs:
             if not _RUN.fullmatch(name) or os.path.exists(os.path.join(path, "exit.json")):
                 continue
             if folder.alive(path):
-                folder.poke(path)  # the node before us may have fallen before it did
+                if folder.unheard(path):  # the node before us may have fallen before it poked
+                    folder.poke(path)
             elif self._began(path):
                 left.append(name)
         return left

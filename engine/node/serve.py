@@ -277,7 +277,7 @@ class Node:
         task = self._spawn(self._following(follower))
         self._unfollow(follow)
         self._followers[follow] = (follower, task)
-        return self._runs.state(run)
+        return {}
 
     async def _following(self, follower: Follower) -> None:
         try:
