@@ -9,6 +9,7 @@ Neighbours: loop.py (stores through it), api/wire.py (its own framing, the same 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Generic, TypeVar, get_args
 
 import msgspec
@@ -28,7 +29,12 @@ class Codec(Generic[V]):
             if not _tagged(member):
                 name = getattr(member, "__name__", member)
                 raise TypeError(f"{name} is no tagged struct: its name would not be stored with it")
-        self._decoder: msgspec.json.Decoder[V] = msgspec.json.Decoder(of)
+        self._of = of
+
+    @cached_property
+    def _decoder(self) -> msgspec.json.Decoder[V]:
+        """Made when the first value is read: for all events there are that takes as long as a start may."""
+        return msgspec.json.Decoder(self._of)
 
     def dump(self, value: V) -> bytes:
         return _ENCODER.encode(value)
