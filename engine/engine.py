@@ -381,7 +381,7 @@ class Engine:
         if isinstance(link := getattr(machine, "link", None), Link):
             link.changed.append(changed.set)
         self._greeted += 1  # the same name may be another machine by now, with epochs of its own
-        news, lost = f"machine:{name}:{self._born}.{self._greeted}", 0
+        news, lost, told = f"machine:{name}:{self._born}.{self._greeted}", 0, -1
         while True:
             changed.clear()
             try:
@@ -393,6 +393,9 @@ class Engine:
                     gone = MachineLost(machine=name, why=why)
                     await self.loop.tell("fleet", gone, f"{news}:lost:{lost}")
                 await asyncio.sleep(1.0)
+                continue
+            if about["epoch"] == told:  # it was this link whose coming up we waited for
+                await changed.wait()
                 continue
             seen = MachineSeen(
                 machine=name,
@@ -407,6 +410,7 @@ class Engine:
             except StreamBroken:  # it is told once the owner had it go on
                 await asyncio.sleep(1.0)
                 continue
+            told = about["epoch"]
             await changed.wait()
 
     def _thought_otherwise(self, name: str, why: str) -> bool:
