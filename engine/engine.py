@@ -240,6 +240,7 @@ class Engine:
                 tasks = [
                     group.create_task(self.server.run(), name="server"),
                     group.create_task(self.loop.run(), name="loop"),
+                    group.create_task(self.door.tell(), name="cards"),
                     group.create_task(self.retention.run(), name="retention"),
                     group.create_task(self.alive.run(), name="alive"),
                     group.create_task(self.nightly.run(), name="nightly backup"),

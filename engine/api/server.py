@@ -121,6 +121,11 @@ class Server:
     def _is_there(self) -> bool:
         return self._path.is_socket()
 
+    @property
+    def followed(self) -> bool:
+        """Whether anybody follows."""
+        return bool(self._followers)
+
     def changed(self, card: AnyCard) -> None:
         """Tell all followers how a card looks now."""
         for follower in self._followers:

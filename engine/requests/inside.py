@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from engine import board
 from engine.adapters.hub import Hub
@@ -20,23 +19,11 @@ from engine.rules.goal_state import Goal
 from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.words import Account
-from engine.views import AnyCard, OwnerView
+from engine.shown import Cards
 from stores.ledger import Ledger
 from stores.vault import Opener, Vault
 
 MakeSsh = Callable[[str, str, Callable[[], Sequence[str]]], Machine]  # name, address, host keys
-
-
-class Shown(Protocol):
-    """Where changed cards are told (engine/api/'s Server)."""
-
-    def changed(self, card: AnyCard) -> None: ...
-
-    def gone(self, card: str) -> None: ...
-
-    def owner_changed(self, owner: OwnerView) -> None: ...
-
-    def noted(self) -> None: ...
 
 
 class Inside:
@@ -72,13 +59,7 @@ class Inside:
         self._reached = machines if machines is not None else {}
         self._ssh = ssh
         self._clock = clock
-        self._cards: dict[str, AnyCard] = {}
-        self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
-        self._streams: dict[str, set[str]] = {}  # a goal's streams
-        self._machines: object = None  # as the fleet had them when cards were last made
-        self._rests: object = None  # likewise
-        self._aside: object = None  # the streams set aside, likewise
-        self._shown: Shown | None = None
+        self._cards = Cards(loop, doing)
 
     def world(self) -> board.World:
         return self._loop.world()
