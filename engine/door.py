@@ -23,7 +23,7 @@ from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
 from engine.requests.taps import Taps
-from engine.rules import asking, drift, turn_ends
+from engine.rules import asking, drift, silence
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.shown import Shown
 from engine.views import AnyCard, Board, Note, Row
@@ -32,7 +32,7 @@ from engine.views import AnyCard, Board, Note, Row
 PATIENCE = {
     "a check": f"{CHECK_LIMIT_S / 60:.0f} min",
     "a turn held for your answer": f"{asking.HOLD_S / 60:.0f} min",
-    "a silent turn": f"{turn_ends.QUIET_S / 60:.0f} min",
+    "a turn that hangs": f"{silence.QUIET_S / 60:.0f} min",
     "attempts of a piece": str(MAX_ATTEMPTS),
 }
 

@@ -14,13 +14,13 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.adapters import settings, taking_in
+from engine.adapters import settings, silent, taking_in
 from engine.adapters.following import Followed
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Runs
 from engine.board import World
-from engine.errors import Refused, Unavailable, Unreachable
+from engine.errors import Refused, Unavailable
 from engine.night import morning_at
 from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
@@ -69,7 +69,7 @@ from engine.rules.owner import Owner
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
-from engine.rules.words import HERE, CheckVerdict, Collected, Command, OpenTool
+from engine.rules.words import HERE, CheckVerdict, Collected, Command
 
 Events = Sequence[tuple[str, AnyEvent]]
 
@@ -155,22 +155,16 @@ class Performer:
             case AfterLimit():
                 return await self._after_limit(effect)
             case Watch(run=run, session=session):
-                if self._is_down(machine_of(self._world(), session)):
-                    self._runs.following.hear_anew(run)  # it is the link that is silent
-                quiet = RunQuiet(
-                    run=run,
-                    silent_s=self._runs.following.silent_s(run),
-                    tools=await self._open_tools(run),
-                )
-                return [(f"session/{session}", quiet)]
+                return [(f"session/{session}", await self._silence(run, session))]
             case _:
                 raise TypeError(f"the loop performs {type(effect).__name__} itself")
 
-    async def _open_tools(self, run: str) -> tuple[OpenTool, ...]:
-        try:
-            return await self._runs.open_tools(run)
-        except Unreachable:  # its machine went this moment: the next look tells
-            return ()
+    async def _silence(self, run: str, session: str) -> RunQuiet:
+        name = machine_of(self._world(), session)
+        machine = self._machines.get(name)
+        if machine is None or self._is_down(name):
+            return silent.link_is_silent(self._runs, run)
+        return await silent.look(self._runs, machine, run)
 
     async def _after_limit(self, effect: AfterLimit) -> Events:
         owner = self._world().get("owner")

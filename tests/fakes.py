@@ -74,6 +74,7 @@ class FakeMachine:
             "run.input": self._input,
             "run.end": self._end,
             "run.list": self._list,
+            "run.pulse": self._pulse,
             "run.tail": self._tail,
             "runs.retain": lambda **_: {"packed": 0, "removed": 0, "more": False},
         }
@@ -241,6 +242,10 @@ class FakeMachine:
     def _list(self, *, runs: list[str]) -> Fields:
         folders = [self._home / "runs" / run for run in runs]
         return {"runs": [self._state(folder) for folder in folders if folder.is_dir()]}
+
+    def _pulse(self, *, run: str) -> Fields:
+        spooled = (self._existing(run) / "out.jsonl").stat().st_size
+        return {"spooled": spooled, "silent_s": 0.0}
 
     def _tail(self, *, run: str, length: int) -> Fields:
         data = (self._existing(run) / "out.jsonl").read_text()

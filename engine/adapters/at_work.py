@@ -10,10 +10,12 @@ the middle of a run makes good what it missed from the spool's end. Times of lin
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Meaning
 from engine.codec import whole
-from engine.rules.words import LeftOff, OpenTool
+from engine.rules.words import LeftOff, OpenTool, Retry
 
 MAX_TOOLS = 8  # told of; of an agent that has more open at once the newest are left out
 MAX_KNOWN = 64
@@ -30,6 +32,7 @@ class AtWork:
         self._took_up = -1.0
         self._last = 0.0
         self._behind: float | None = None
+        self._retry: Retry | None = None
         self.has_acted = False  # it has used a tool or said something since we listen
 
     def set_clock(self, machine: float, ours: float) -> None:
@@ -40,7 +43,10 @@ class AtWork:
     def note(self, meaning: Meaning, t: float) -> None:
         """Take in what a line of that time meant."""
         self._last = max(self._last, t)
+        self._retry = None
         match meaning:
+            case lines.Retrying(reason=reason, wait_s=wait_s):
+                self._retry = Retry(whole(reason), t + max(0.0, wait_s))
             case lines.Began():
                 self._open.clear()
                 self._took_up = t
@@ -49,7 +55,8 @@ class AtWork:
                 known = self._open.get(use)
                 since = known.since if known is not None else t
                 brief, given = whole(meaning.brief), whole(meaning.given)
-                self._open[use] = OpenTool(use, whole(meaning.name), brief, given, since)
+                name, most_s = whole(meaning.name), meaning.timeout_s
+                self._open[use] = OpenTool(use, name, brief, given, since, most_s)
             case lines.Tool() | lines.Asked():
                 self.has_acted = True
             case lines.ToolDone(use=use):
@@ -70,8 +77,11 @@ class AtWork:
         """How far it has got; times are by our clock."""
         behind = self._behind or 0.0
         tools = tuple(
-            OpenTool(tool.use, tool.name, tool.brief, tool.given, tool.since + behind)
+            replace(tool, since=tool.since + behind)
             for tool in list(self._open.values())[:MAX_TOOLS]
         )
         went_s = max(0.0, self._last - self._took_up) if self._took_up >= 0 else None
-        return LeftOff(tools=tools, done=self._done, said=self._said, went_s=went_s)
+        retry = self._retry
+        if retry is not None:
+            retry = replace(retry, until=retry.until + behind)
+        return LeftOff(tools=tools, done=self._done, said=self._said, went_s=went_s, retry=retry)

@@ -87,6 +87,7 @@ class Following:
         self._asked_again: set[str] = set()
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
+        self._read: dict[str, int] = {}
         self._positions: dict[str, int] = {}
         self._group: asyncio.TaskGroup | None = None
         self._wanted: list[Followed] = []
@@ -133,8 +134,12 @@ class Following:
         """Count the time a run has been silent from now on."""
         self._heard[run] = self._uptime()
 
+    def read_to(self, run: str) -> int:
+        """Up to which offset a run's lines have been acted on."""
+        return self._read.get(run, 0)
+
     def silent_s(self, run: str) -> float:
-        """How long a run has printed nothing."""
+        """How long a run has printed nothing that counts."""
         now = self._uptime()
         return now - self._heard.setdefault(run, now)
 
@@ -148,12 +153,11 @@ class Following:
 
     async def _read_on(self, followed: Followed) -> None:
         reader = self._readers[followed.run] = self._reader(followed)
-        offset = self._positions.get(followed.run, 0)
+        offset = self._read[followed.run] = self._positions.get(followed.run, 0)
         while True:
             try:
                 machine = self._machine(followed.machine)
                 async for chunk in machine.follow(followed.run, offset):
-                    self._heard[followed.run] = self._uptime()
                     *before, last = chunk.lines or [b""]
                     # Read on from the chunk's start until its last line is stored: what comes
                     # twice has a cause that is known.
@@ -163,7 +167,7 @@ class Following:
                         await self._ledger.forget_position(followed.run)
                         self._forget(followed.run)
                         return
-                    offset = chunk.offset
+                    offset = self._read[followed.run] = chunk.offset
             except NodeRefused as no:
                 if followed.run in self._asked_again:  # started since we looked
                     self._asked_again.discard(followed.run)
@@ -188,6 +192,7 @@ class Following:
     def _forget(self, run: str) -> None:
         self._doing.pop(run, None)
         self._heard.pop(run, None)
+        self._read.pop(run, None)
 
     def note_doing(self, run: str, text: str) -> None:
         """Remember what an agent does now, and have its card follow."""

@@ -33,6 +33,7 @@ from engine.rules.events import (
     RequestWithdrawn,
     RunBusy,
     RunExited,
+    RunHeard,
     SessionNamed,
     TurnEnded,
 )
@@ -109,6 +110,8 @@ class Turn:
         self._at = float(entry.get("t") or 0.0)
         self._at_work.set_clock(self._at, self._runs.now())
         cause = f"run:{self._followed.run}:{number}"
+        if kind != "out":  # of those it is told by what they mean
+            await self._heard(cause, position)
         if kind == "out":
             text = str(said)
             if "blob" in entry:
@@ -132,8 +135,20 @@ class Turn:
             return True
         return False
 
+    async def _heard(self, cause: str, position: tuple[str, int]) -> None:
+        """Note that the run is not silent, and have its card follow where that said it was."""
+        self._runs.following.hear_anew(self._followed.run)
+        session = self._runs.session(self._followed.session)
+        shown = session.silence if session.run == self._followed.run else None
+        if shown is not None and position[1] > shown.spooled:
+            heard = RunHeard(run=self._followed.run)
+            await self._runs.post(self._followed.stream, heard, f"{cause}.heard")
+
     async def _meanings(self, text: str, cause: str, position: tuple[str, int]) -> None:
-        for index, meaning in enumerate(self._read(text)):
+        found = self._read(text)
+        if not found or not all(isinstance(one, lines.Retrying) for one in found):
+            await self._heard(cause, position)  # that it tries again is no sign of its model's
+        for index, meaning in enumerate(found):
             self._at_work.note(meaning, self._at)
             if isinstance(meaning, lines.Unknown) and meaning.kind == "text":
                 self._stray = text.strip()[:STRAY]

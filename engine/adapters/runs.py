@@ -45,7 +45,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
-from engine.rules.words import HERE, Account, Attachment, CheckVerdict, OpenTool, Role
+from engine.rules.words import HERE, Account, Attachment, CheckVerdict, LeftOff, Role
 from stores.attached import Attached
 from stores.ledger import Ledger
 
@@ -125,12 +125,10 @@ class Runs:
             return Checked(self, followed)
         return Turn(self, followed, self._drivers[followed.agent])
 
-    async def open_tools(self, run: str) -> tuple[OpenTool, ...]:
-        """The tools a run's agent has begun to use and not yet a result of, the oldest first."""
+    async def left_off(self, run: str) -> LeftOff:
+        """How far a run's agent has got: the tools it has open, and what it said last."""
         reader = self.following.reader(run)
-        if not isinstance(reader, Turn):
-            return ()
-        return (await reader.left_off()).tools
+        return await reader.left_off() if isinstance(reader, Turn) else LeftOff()
 
     def now(self) -> float:
         return self._clock()

@@ -60,7 +60,7 @@ def put(now: Session, event: AskRaised) -> Step:
             tool=event.tool,
             input_json=event.input_json,
         )
-        return replace(now, granted=tuple(granted)), (allow,)
+        return replace(now, granted=tuple(granted), answered_at=event.at), (allow,)
     opened = OpenAsk(
         ask=event.ask,
         request=event.request,
@@ -123,7 +123,7 @@ def settled(now: Session, event: AskSettled) -> Step:
             answers=event.answers,
             files=event.files,
         )
-        return kept, (answer,)
+        return replace(kept, answered_at=event.at), (answer,)
     if ask.kind is AskKind.PERMISSION and event.decision is Decision.ALLOW:
         mark = fingerprint(ask.tool, ask.input_json)
         kept = replace(kept, granted=(*kept.granted, mark))
@@ -141,7 +141,7 @@ def _settled_late(now: Session, event: AskSettled) -> Step:
     return next_turn(replace(with_files(now, event.files), queue=(*now.queue, line)))
 
 
-def park(now: Session, ask_id: str) -> Step:
+def park(now: Session, ask_id: str, at: float) -> Step:
     ask = next((ask for ask in now.asks if ask.ask == ask_id and not ask.parked), None)
     if ask is None or not now.live or now.over:
         return now, ()
@@ -157,7 +157,7 @@ def park(now: Session, ask_id: str) -> Step:
         tool=ask.tool,
         input_json=ask.input_json,
     )
-    return replace(now, asks=parked), (deny,)
+    return replace(now, asks=parked, answered_at=at), (deny,)
 
 
 def withdraw(now: Session, which: Callable[[OpenAsk], bool], why: str) -> Step:

@@ -29,8 +29,10 @@ from engine.rules.words import (
     LeftOff,
     OpenTool,
     PieceDraft,
+    Pulse,
     Question,
     Reach,
+    Retry,
     Role,
     Stats,
     TurnError,
@@ -777,6 +779,15 @@ class RunQuiet(Event, frozen=True):
     run: str
     silent_s: float
     tools: tuple[OpenTool, ...] = ()  # its agent has open
+    retry: Retry | None = None  # what its agent said last: that it tries again
+    pulse: Pulse | None = None  # None: not asked for, or its machine cannot tell
+    spooled: int = 0  # what it had printed by then
+
+
+class RunHeard(Event, frozen=True):
+    """Fact: a run whose silence was shown prints again."""
+
+    run: str
 
 
 class HoldOver(Event, frozen=True):
@@ -1204,6 +1215,7 @@ SessionEvent: TypeAlias = (
     | RunBusy
     | RunExited
     | RunQuiet
+    | RunHeard
     | HoldOver
     | LimitSettled
     | TurnInterrupted

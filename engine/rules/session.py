@@ -8,14 +8,14 @@ A run serves one turn; the next starts only once no process of the last one live
 one writer, ever. Lines that arrive meanwhile wait and are taken together. A run that ends without
 the agent's own end was cut off: the next turn says so. Pure: engine/adapters/runs.py starts, follows
 and ends runs; fleet.py gives places; goal.py hears how turns end. Its parts: session_state.py (the data),
-asking.py, turn_ends.py, own_tasks.py.
+asking.py, turn_ends.py, own_tasks.py, silence.py.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, killed, news, own_tasks
+from engine.rules import attached, killed, news, own_tasks, silence
 from engine.rules.asking import (
     held_by_run,
     may_ask,
@@ -33,7 +33,6 @@ from engine.rules.effects import (
     Say,
     StartRun,
     Tell,
-    Watch,
 )
 from engine.rules.events import (
     AskParked,
@@ -54,6 +53,7 @@ from engine.rules.events import (
     RequestWithdrawn,
     RunBusy,
     RunExited,
+    RunHeard,
     RunQuiet,
     RunRefused,
     RunStarted,
@@ -90,7 +90,6 @@ from engine.rules.session_state import (
 from engine.rules.steering import ends_now, heard, interrupt, say_now, unheard
 from engine.rules.turn_ends import (
     LIMIT_IS_OVER,
-    QUIET_S,
     ended,
     exited,
     fail,
@@ -98,7 +97,6 @@ from engine.rules.turn_ends import (
     limit_over,
     limit_settled,
     never_started,
-    quiet,
     rest,
 )
 from engine.rules.words import Attachment, Role, TurnError
@@ -146,7 +144,7 @@ def decide(now: Session, event: SessionEvent) -> Step:
         case AskSettled():
             return settled(now, event)
         case AskParked(ask=ask):
-            return park(now, ask)
+            return park(now, ask, event.at)
         case HoldOver(what="limit", run=run) if run in ("", now.run):
             return limit_over(now)
         case LimitSettled() if now.stage is Stage.PARKED:
@@ -176,11 +174,10 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             waiting = replace(now, where=why, waits_until=event.until)
             return waiting, _told_of_reserve(now, event)
         case RunStarted() if now.stage is Stage.STARTING:
-            watch = Watch(run=now.run, session=now.id, due_at=event.at + QUIET_S)
             noted = _warn(now, event.note) if event.note else ()
             lacks = event.uncopied or now.uncopied
             running = replace(now, stage=Stage.RUNNING, started_at=event.at, uncopied=lacks)
-            return running, (watch, *noted)
+            return running, (silence.begin(now, event.at), *noted)
         case RunRefused(why=why, kind=kind) if now.stage is Stage.STARTING:
             return fail(now, why, kind)
         case GaveUp(effect="StartRun", about=run) if now.stage is Stage.STARTING and run == now.run:
@@ -229,8 +226,10 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return own_tasks.looked(now, event.at)
         case RunExited() if now.live:
             return exited(own_tasks.exited(now, event), event)
-        case RunQuiet(silent_s=silent_s) if now.stage is Stage.RUNNING:
-            return quiet(replace(now, tools=event.tools), silent_s, event.at)
+        case RunQuiet() if now.stage is Stage.RUNNING:
+            return silence.quiet(replace(now, tools=event.tools), event)
+        case RunHeard():
+            return silence.heard(now), ()
         case HoldOver(what="killed") if killed.rests(now):
             return killed.goes_on(now)
         case HoldOver(what="interrupt") if now.stage is Stage.RUNNING and ends_now(now):
@@ -313,6 +312,7 @@ def _start(now: Session, machine: str, why: str) -> Step:
         tasks=0,
         kept_end=None,
         tools=(),
+        silence=None,
         named=False,
         why="",
     )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from engine.rules import attached
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import SlotWanted, TurnEnded
-from engine.rules.words import Account, AskKind, Attachment, OpenTool, Role, TurnError
+from engine.rules.words import Account, AskKind, Attachment, OpenTool, Role, Silence, TurnError
 
 
 class Stage(StrEnum):
@@ -127,6 +127,8 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     started_at: float = 0.0
     version_warning: str = ""
     tools: tuple[OpenTool, ...] = ()  # open when its run was last found silent
+    silence: Silence | None = None  # it prints nothing, and why
+    answered_at: float = 0.0  # when an answer was last sent into its run
     steered: tuple[Steered, ...] = ()  # said in the middle of the turn, not read yet
     interrupted: bool = False  # by the owner, and nothing has begun since
     files: tuple[Attachment, ...] = ()  # all that the owner ever sent it

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.rules import attached, killed, news
 from engine.rules.asking import held_by_run, why_gone, withdraw
-from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell, Watch
+from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell
 from engine.rules.events import (
     AccountRested,
     HoldOver,
@@ -25,7 +25,6 @@ from engine.rules.session_state import Line, Session, Stage, Step, next_turn, re
 from engine.rules.steering import ended_early, may_go_on, unheard
 from engine.rules.words import Account, Role, TurnError
 
-QUIET_S = 15 * 60.0  # silence after which a run counts as hung
 LIMIT_MARGIN_S = 60.0
 UNKNOWN_LIMIT_S = 15 * 60.0
 LIMIT = "its plan's usage limit"
@@ -85,7 +84,7 @@ def exited(now: Session, event: RunExited) -> Step:
     withdrawn, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
     let_in = now.over is not None and now.over.kind in (TurnError.NONE, TurnError.LIMIT)
     freed = Tell(stream="fleet", event=SlotFreed(run=now.run, let_in=let_in))
-    after, effects = _after_exit(replace(withdrawn, started_at=0.0, tools=()), event)
+    after, effects = _after_exit(replace(withdrawn, started_at=0.0, tools=(), silence=None), event)
     return after, (*told, freed, *effects)
 
 
@@ -289,15 +288,6 @@ def _tell_over(now: Session, why: str, kind: TurnError) -> Tell:
     cost_usd = now.over.cost_usd if now.over else 0.0
     over = TurnOver(session=now.id, error=why, kind=kind, text=text, cost_usd=cost_usd)
     return Tell(stream=f"goal/{now.goal}", event=over)
-
-
-def quiet(now: Session, silent_s: float, at: float) -> Step:
-    may_be_silent = any(held_by_run(ask) for ask in now.asks) or now.kept_end is not None
-    if may_be_silent or silent_s < QUIET_S:
-        left = QUIET_S if may_be_silent else QUIET_S - silent_s
-        return now, (Watch(run=now.run, session=now.id, due_at=at + max(left, 1.0)),)
-    closing = replace(now, ending=TurnError.SILENT)
-    return closing, (CloseRun(run=now.run, machine=now.machine, grace_s=0.0),)
 
 
 def _stopped(now: Session) -> Step:

@@ -80,6 +80,51 @@ class OpenTool(Struct, frozen=True):
     brief: str  # one line, as the owner is shown it
     given: str = ""  # what it is used with, one line
     since: float = 0.0  # by our clock
+    timeout_s: float = 0.0  # the time its agent gave it; 0: none was said
+
+
+class Retry(Struct, frozen=True):
+    """A try of the agent's that is to come by itself, since its model's service did not answer."""
+
+    reason: str
+    until: float  # when it comes, by our clock
+
+
+class Pulse(Struct, frozen=True):
+    """What a machine sees of a silent run: of its processes, not of what it printed."""
+
+    others: int  # processes of its own: neither the agent nor what is ours
+    youngest_s: float = 0.0  # since the last of those began
+    busiest: str = ""  # the name of the process that used the most time
+    cpu_s: float = 0.0  # what all used in the last `over_s` seconds; those are 0 at the first look
+    over_s: float = 0.0
+    stopped: str = ""  # the name of a process that a signal keeps from going on
+
+
+class Why(StrEnum):
+    """What a silent run is silent for: one of these."""
+
+    OWNER = "owner"  # an answer
+    TOOL = "tool"
+    NETWORK = "network"  # its model's service does not answer; it tries again
+    TASKS = "tasks"  # of its own, behind it
+    LIMIT = "limit"
+    STOPPED = "stopped"  # by a signal from outside
+    MODEL = "model"  # nothing but its model, not for long yet
+    HUNG = "hung"
+
+
+class Silence(Struct, frozen=True):
+    """A running turn that prints nothing, as its card tells of it."""
+
+    why: Why
+    what: str = ""  # the tool, the process, what went wrong; foreign text
+    minutes: int = 0  # at least, in coarse steps
+    begun: float = 0.0
+    since: float = 0.0  # of the tool: it began before the silence did
+    until: float = 0.0  # 0: not known
+    told: str = ""  # what of it its owner was told
+    spooled: int = 0  # what the run had printed: lines before that are none of its breaking
 
 
 class LeftOff(Struct, frozen=True):
@@ -89,6 +134,7 @@ class LeftOff(Struct, frozen=True):
     done: str = ""  # the tool that gave its result last
     said: str = ""  # its last words
     went_s: float | None = None  # from taking the turn up to its last line; None: not known
+    retry: Retry | None = None  # it said last that its model's service did not answer
 
 
 class Attachment(Struct, frozen=True):

@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from bot import text
 from engine.adapters.machines import Local
-from engine.rules import killed, session_state, steering, turn_ends
+from engine.rules import killed, session_state, silence, steering
 from engine.views import (
     Card,
     FailureCard,
@@ -238,7 +238,9 @@ async def test_an_agent_that_falls_silent_is_ended_and_told_so_in_its_next_turn(
         lead_id = phone.state(goal).session
         await phone.until(lambda: "I look." in waits(phone, goal), "the lead to be at work")
         first = phone.session(lead_id).agent_session
-        phone.later(turn_ends.QUIET_S + 1)
+        phone.later(silence.SHOWN_S + 1)
+        await phone.until(lambda: phone.session(lead_id).silence is not None, "a first look")
+        phone.later(silence.QUIET_S)
         await phone.card(goal, PlanCard)
         assert "silent for long" in phone.heard(lead_id)
         assert phone.session(lead_id).agent_session == first, "the conversation goes on"

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.codec import Codec
 from engine.rules.events import AnyEvent, RunQuiet
 from engine.rules.session_state import Stage
-from engine.rules.turn_ends import QUIET_S
+from engine.rules.silence import QUIET_S
 from tests.engine.phone import Phone, held, lead, waits
 
 

@@ -19,8 +19,8 @@ from engine.rules.fleet import Fleet
 from engine.rules.fleet import Machine as Known
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session, Stage
-from engine.rules.turn_ends import QUIET_S
-from engine.rules.words import Role
+from engine.rules.silence import QUIET_S
+from engine.rules.words import LeftOff, Role
 from stores.ledger import Ledger
 
 BOX = "build-box"
@@ -49,15 +49,37 @@ class Silence:
     def silent_s(self, run: str) -> float:
         return self.silent
 
+    def read_to(self, run: str) -> int:
+        return 1
+
+    async def left_off(self, run: str) -> LeftOff:
+        return LeftOff()
+
+
+class Answers(Local):
+    """A machine that is there, and sees nothing of a run but how much it printed."""
+
+    async def call(self, op: str, **arguments: Any) -> dict[str, Any]:
+        assert op == "run.pulse"
+        return {"spooled": self.spooled, "silent_s": 0.0}
+
+    spooled = 1
+
 
 def performer(machines: dict[str, Machine], *, up: bool) -> Performer:
     runs = cast(Runs, Silence())
     return Performer(Hub(Path("/nowhere")), runs, machines, lambda: world(up=up))
 
 
-@pytest.mark.parametrize(("up", "silent"), [(True, True), (False, False)])
-async def test_a_run_whose_link_is_down_is_not_taken_for_hung(up: bool, silent: bool) -> None:
-    act = performer({}, up=up)
+@pytest.mark.parametrize(
+    ("up", "spooled", "silent"), [(True, 1, True), (True, 2, False), (False, 1, False)]
+)
+async def test_a_run_whose_link_is_down_or_whose_lines_are_on_their_way_is_not_taken_for_hung(
+    tmp_path: Path, up: bool, spooled: int, silent: bool
+) -> None:
+    box = Answers(tmp_path, name=BOX)
+    box.spooled = spooled
+    act = performer({BOX: box}, up=up)
     ((stream, event),) = await act(1, "session/s-2", Watch(run="s-2-t1", session="s-2"))
     assert stream == "session/s-2"
     assert isinstance(event, RunQuiet)

@@ -20,7 +20,7 @@ from engine.rules.events import (
 )
 from engine.rules.own_tasks import LAST_S
 from engine.rules.session_state import Stage
-from engine.rules.turn_ends import QUIET_S
+from engine.rules.silence import QUIET_S
 from engine.rules.words import Role, TurnError
 from tests.rules.test_session import ME, me, running, told
 from tests.rules.world import World

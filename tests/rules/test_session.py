@@ -44,7 +44,8 @@ from engine.rules.events import (
     TurnOver,
 )
 from engine.rules.session_state import Session, Stage
-from engine.rules.turn_ends import MAX_CUT_OFFS, QUIET_S
+from engine.rules.silence import LOOKS_S, QUIET_S, SHOWN_S
+from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import AskKind, Decision, OpenTool, Question, Role, TurnError
 from tests.rules.world import ACCOUNT, World
 
@@ -297,7 +298,7 @@ def test_silence_from_the_very_start_is_ended_and_the_task_said_again() -> None:
     """BR-67: it never even took the turn up."""
     world, start = running(named=False)
     watch = world.take(Watch)
-    assert watch.due_at == world.now + QUIET_S
+    assert watch.due_at == world.now + SHOWN_S
     world.post(ME, RunQuiet(run=start.run, silent_s=QUIET_S - 60))
     assert world.owes(CloseRun) == []
     assert world.take(Watch).due_at == world.now + 60
@@ -325,7 +326,7 @@ def test_a_run_that_waits_for_the_owner_is_not_silent() -> None:
     world.post(ME, permission(start.run))
     world.post(ME, RunQuiet(run=start.run, silent_s=9 * QUIET_S))
     assert world.owes(CloseRun) == []
-    assert world.take(Watch).due_at == world.now + QUIET_S
+    assert world.take(Watch).due_at == world.now + LOOKS_S
 
 
 def test_a_forgotten_conversation_begins_anew_with_all_it_was_told_first() -> None:

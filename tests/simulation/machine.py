@@ -49,6 +49,8 @@ class Run:
     over: Fields | None = None
     player: Player | None = None
     changed: list[asyncio.Event] = field(default_factory=list)
+    has_tool: bool = False  # a process of the agent's own lives beside it
+    felt_at: float = 0.0  # when it was last asked how it does
 
     @property
     def is_agent(self) -> bool:
@@ -128,6 +130,7 @@ class SimMachine:
             "run.start": self._start,
             "run.input": self._input,
             "run.end": self._end,
+            "run.pulse": self._pulse,
             "run.tail": self._tail,
             "run.list": lambda runs: {"runs": [self.runs[r].state for r in runs if r in self.runs]},
         }
@@ -301,6 +304,24 @@ class SimMachine:
             found.keys.add(key)
             found.player.hear(kind, data)
         return found.state
+
+    def _pulse(self, *, run: str) -> Fields:
+        if run not in self.runs:
+            raise NodeRefused(f"There is no run {run} on this machine.")
+        found = self.runs[run]
+        over_s = self.now - found.felt_at if found.felt_at else 0.0
+        found.felt_at = self.now
+        last_at = json.loads(found.lines[-1])["t"] if found.lines else self.now
+        return {
+            "spooled": len(found.lines),
+            "silent_s": self.now - last_at,
+            "others": int(found.has_tool),
+            "youngest_s": 0.0,
+            "busiest": "",
+            "cpu_s": 0.0,
+            "over_s": over_s,
+            "stopped": "",
+        }
 
     def _tail(self, *, run: str, length: int) -> Fields:
         if run not in self.runs:

@@ -330,7 +330,8 @@ def _block(block: _Json, memory: Memory, by_subagent: bool) -> tuple[Meaning, ..
             own = kind == "tool_use" and not by_subagent
             use = _str(block.get("id")) if own else ""
             brief = _brief(name, given, memory.cwd)
-            return (Tool(name, brief, use, _one_line(_detail(name, given), _GIVEN)),)
+            timeout_s = (_number(given.get("timeout")) or 0.0) / 1000 if name == "Bash" else 0.0
+            return (Tool(name, brief, use, _one_line(_detail(name, given), _GIVEN), timeout_s),)
         case "thinking" | "redacted_thinking":
             return ()
         case other:

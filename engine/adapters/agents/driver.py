@@ -125,12 +125,14 @@ class Tool(Struct, frozen=True, tag=True):
 
     use     the agent's own id of the call; "": its result is not told of, or is another's
     given   what it is used with, one line
+    timeout_s   the time it was given; 0: none was said
     """
 
     name: str
     brief: str
     use: str = ""
     given: str = ""
+    timeout_s: float = 0.0
 
 
 class ToolDone(Struct, frozen=True, tag=True):
