@@ -14,6 +14,8 @@ from typing import Any
 from telegram.error import BadRequest, NetworkError, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest
 
+from stores import database
+
 # What to wait where somebody says 429 but not for how long.
 UNTOLD_S = 30
 TOO_LARGE = "request entity too large"
@@ -27,7 +29,10 @@ class Answers(HTTPXRequest):
 
         raises  NetworkError where somebody else answered: the work may have been done
         """
+        name = url.partition("?")[0].rpartition("/")[2]
+        database.boundary(f"before {name}")
         code, payload = await super().do_request(url, method, *args, **more)
+        database.boundary(f"after {name}")
         if method == "GET" and code < 300:
             return code, payload
         body = _telegrams(payload)

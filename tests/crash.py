@@ -12,17 +12,26 @@ boundary after the first raises too.
 play    opens what it needs on the world's files, brings the story to its end, closes it all again.
         It must be able to start over half-way, as the real process does
 judge   asserts what must be true of the world at the end, however often it died
+
+Where a story is long, one play dies many times, far apart: a `Reaper` says where, and `lives` begins
+anew after each death. What runs in a life is told by its context, so that one of several processes
+played in one loop may die alone.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from stores import database
 
 W = TypeVar("W")
+Label: TypeAlias = tuple[str, int]
 
 
 class Crash(BaseException):
@@ -98,3 +107,87 @@ async def walk(
             fault.add_note(f"died at boundary {point} of {len(clean.names)}: {where}")
             raise
     return clean.names
+
+
+@dataclass
+class Life:
+    """One process from its start to its end; nothing of a dead one passes any boundary."""
+
+    dead: bool = False
+
+
+LIFE: ContextVar[Life | None] = ContextVar("life", default=None)
+
+
+class Reaper:
+    """Counts the boundaries that lives pass, and ends one at each of `left`, so many apart.
+
+    A boundary is told by its names without numbers, and by how often this play passed each of them: a
+    commit that several share has the name of each, since who shares one with whom is chance.
+    """
+
+    def __init__(self, left: set[Label], apart: int = 0) -> None:
+        self.names: list[str] = []
+        self.deaths: list[Label] = []
+        self._left = left
+        self._apart = apart
+        self._passed: Counter[str] = Counter()
+        self._since = apart
+
+    def __call__(self, name: str) -> None:
+        life = LIFE.get()
+        if life is None:
+            return
+        if life.dead:
+            raise Crash("dead already")
+        self.names.append(name)
+        self._since += 1
+        labels = labelled(name, self._passed)
+        if not self._left.isdisjoint(labels) and self._since >= self._apart:
+            self._left.difference_update(labels)
+            self._since = 0
+            self.deaths.extend(labels)
+            life.dead = True
+            raise Crash(name)
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Have it asked at every boundary passed inside the block."""
+        before, database.boundary = database.boundary, self
+        try:
+            yield
+        finally:
+            database.boundary = before
+
+
+def labelled(name: str, passed: Counter[str]) -> list[Label]:
+    """Return the labels of a boundary, each counted as passed once more."""
+    plain = re.sub(r"\d+", "#", name)
+    where, commit, kinds = plain.partition(" commit ")
+    names = [f"{where}{commit}{kind}" for kind in re.findall(r"[A-Z]\w+ \S+", kinds)] or [plain]
+    passed.update(names)
+    return [(each, passed[each]) for each in dict.fromkeys(names)]
+
+
+def labels_of(names: Iterable[str]) -> set[Label]:
+    """Return the labels of all boundaries a play passed."""
+    passed: Counter[str] = Counter()
+    return {label for name in names for label in labelled(name, passed)}
+
+
+async def lives(play: Callable[[], Awaitable[None]]) -> int:
+    """Play, as many lives as it takes; return how many ended before the last."""
+    deaths = 0
+    while True:
+        life = Life()
+        LIFE.set(life)
+        try:
+            await play()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            if not life.dead:
+                raise
+            deaths += 1
+        else:
+            return deaths

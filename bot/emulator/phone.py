@@ -338,8 +338,13 @@ class Phone:
             cloud.clock(),
         )
         cloud.world.taps[tap.id] = tap
-        cloud.updates.add("callback_query", view.callback_query(cloud.world, tap, tap.at))
+        body = view.callback_query(cloud.world, tap, tap.at)
+        tap.update = cloud.updates.add("callback_query", body) or 0
         return tap
+
+    def taps(self) -> list[Tap]:
+        """Return every button that was pressed, oldest first."""
+        return list(self._cloud.world.taps.values())
 
     def copy(self, message: Message, label: str) -> str:
         """Press a copy button and return what it copied."""

@@ -24,7 +24,10 @@ _CONFLICT = (
 
 
 class Updates:
-    """Belongs to one bot; `lose`, `reverse` and `repeat` are the tests' mischief."""
+    """Belongs to one bot; `lose`, `reverse` and `repeat` are the tests' mischief.
+
+    made   the ids of all there ever were, as far back as this process lives
+    """
 
     def __init__(
         self, world: World, clock: Callable[[], float], changed: Callable[[], None]
@@ -35,6 +38,7 @@ class Updates:
         self._poller: asyncio.Future[bool] | None = None
         self._arrived = asyncio.Event()
         self._last: list[Waiting] = []
+        self.made: list[int] = []
         self.lose = 0
         self.reverse = 0
         self.closed = False
@@ -53,6 +57,7 @@ class Updates:
             return None
         update_id = self._world.next_update
         self._world.next_update += 1
+        self.made.append(update_id)
         if self.lose:
             self.lose -= 1
             return update_id

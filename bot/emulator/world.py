@@ -180,7 +180,7 @@ class CommandSet(Struct):
 
 
 class Tap(Struct):
-    """A button pressed, and the bot's answer to it once there is one."""
+    """A button pressed, and the bot's answer to it once there is one; `update` brought it."""
 
     id: str
     user: int
@@ -191,6 +191,7 @@ class Tap(Struct):
     answered: bool = False
     answer: str = ""
     alert: bool = False
+    update: int = 0
 
 
 class Waiting(Struct):

@@ -33,6 +33,7 @@ from engine.api.wire import (
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
 from engine.views import Note, OwnerView
+from stores import database
 
 log = logging.getLogger(__name__)
 
@@ -88,11 +89,13 @@ class Client:
         """
         known = VERBS.get(verb, Verb(Nothing))
         limit_s = max(self._timeout_s, known.patience_s)
+        database.boundary(f"before asking {verb}")
         try:
             async with asyncio.timeout(limit_s):
                 answer = await self._ask(verb, cause, args)
         except TimeoutError:
             raise Unavailable(f"The engine did not answer within {limit_s:.0f} s.") from None
+        database.boundary(f"after asking {verb}")
         if answer.refused:
             raise Refused(answer.refused)
         if answer.unavailable:

@@ -6,7 +6,7 @@
 `World` is one folder: the owner's repository, its origin, the home. `play` opens the engine on it and
 has the owner press what waits, until all is shipped and still; it goes on wherever an earlier play was
 ended. The owner keeps an inbox as the bot does: what was pressed is written down first, and what had no
-answer is pressed again with the same cause. `judge` reads the files alone.
+answer is pressed again with the same cause. `judge` has tests/history look at the files alone.
 
 Neighbours: test_goal_to_push.py (once, in peace), test_crash_walk.py (dying everywhere),
 test_real_kills.py (processes killed), tests/soak (for long); tests/fakes.py is the fast outside.
@@ -19,24 +19,19 @@ import contextlib
 import json
 import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from engine import board
 from engine.adapters.machines import Machine
 from engine.codec import Codec
 from engine.door import Door
 from engine.engine import RULES, Engine
 from engine.errors import Refused
-from engine.lock import EngineLock
-from engine.node import folder as run_folder
 from engine.paths import Home
-from engine.rules import ask, goal_state, plan, session_state, ship
-from engine.rules.effects import AnyEffect, Tell, Watch
-from engine.rules.events import Answered, AnyEvent, PieceLanded
+from engine.rules import goal_state, session_state
+from engine.rules.events import AnyEvent
 from engine.rules.words import Attachment
 from engine.views import (
     AnyCard,
@@ -45,11 +40,10 @@ from engine.views import (
     PlanCard,
     ReviewCard,
     ShipCard,
-    WorkerCard,
 )
 from stores.attached import Attached
-from tests import processes
 from tests.fakes import FakeMachine, git
+from tests.history import Chat, Expected, Scene, Span, judge_history
 
 PROJECT = "shop"
 GOAL = "Add order history"
@@ -58,6 +52,12 @@ CORRECTION = "Show the order total in the last column"
 CHECK = "test -d .git && echo all good"
 SETUP = "echo set up"
 COMMITS = ("Add the orders endpoint", "Add the page", "Add tests", "Show the total")
+FILES = {
+    "orders.py": "ORDERS = []\n",
+    "page.py": "PAGE = ''\n",
+    "test_orders.py": "def test(): ...\n",
+    "total.py": "TOTAL = 0\n",
+}
 
 # How often the ledger must hold each decision of the owner's, and each thing that is done once.
 ONCE = {
@@ -82,8 +82,8 @@ def _desk(tool: str, **arguments: Any) -> dict[str, Any]:
     return {"desk": tool, "with": arguments}
 
 
-def _worker(title: str, path: str, text: str, message: str, *between: Any) -> dict[str, Any]:
-    steps = [{"write": {"path": path, "text": text}}, *between, {"commit": message}]
+def _worker(title: str, path: str, message: str, *between: Any) -> dict[str, Any]:
+    steps = [{"write": {"path": path, "text": FILES[path]}}, *between, {"commit": message}]
     done = _desk("done", summary=f"{title} is there.")
     return {"role": "worker", "session": f'"{title}"', "steps": [*steps, done, {"say": "Done."}]}
 
@@ -123,10 +123,10 @@ def parts(curl: str = "curl http://127.0.0.1:1/") -> list[dict[str, Any]]:
             "steps": [review, {"say": "Put for review."}],
         },
         {"role": "lead", "steps": [{"say": "Noted."}]},
-        _worker("Orders endpoint", "orders.py", "ORDERS = []\n", COMMITS[0], permission),
-        _worker("Orders page", "page.py", "PAGE = ''\n", COMMITS[1]),
-        _worker("Orders tests", "test_orders.py", "def test(): ...\n", COMMITS[2]),
-        _worker("Order total", "total.py", "TOTAL = 0\n", COMMITS[3]),
+        _worker("Orders endpoint", "orders.py", COMMITS[0], permission),
+        _worker("Orders page", "page.py", COMMITS[1]),
+        _worker("Orders tests", "test_orders.py", COMMITS[2]),
+        _worker("Order total", "total.py", COMMITS[3]),
     ]
 
 
@@ -325,119 +325,36 @@ def _told(states: Mapping[str, object]) -> Iterator[str]:
 # ---------------------------------------------------------------- what must be true
 
 
-def judge(world: World) -> None:
-    """Assert the end, whatever happened on the way."""
-    _judge_history(world)
-    _judge_cards(world)
-    _judge_states(world)
-    _judge_debts(world)
-    _judge_git(world)
-    _judge_files(world)
-    _judge_leftovers(world)
+def judge(world: World, chat: Chat | None = None) -> None:
+    """Assert the end, whatever happened on the way.
+
+    chat   what the owner sees, where a bot told it
+    """
+    judge_history(scene(world, chat), expected(world))
 
 
-def _judge_history(world: World) -> None:
-    events = world.events()
-    counted = Counter(type(event).__name__ for _, event in events)
-    odd = {kind: counted[kind] for kind in ONCE if counted[kind] != ONCE[kind]}
-    assert not odd, odd
-    landed = Counter(event.piece for _, event in events if isinstance(event, PieceLanded))
-    assert set(landed.values()) == {1}
-    answered = Counter(stream for stream, event in events if isinstance(event, Answered))
-    assert set(answered.values()) == {1}
-    assert not world.rows("SELECT * FROM broken")
-    assert not counted["GaveUp"]
-    assert not counted["PieceReturned"]
+def scene(world: World, chat: Chat | None = None) -> Scene:
+    """Return where the evidence lies."""
+    return Scene(
+        ledger=world.home.engine_db,
+        hubs=world.home.hubs,
+        remote=world.origin,
+        home=world.home,
+        bot_db=world.home.bot_db if chat is not None else None,
+        chat=chat,
+        shown=world.cards or None,
+    )
 
 
-def _judge_cards(world: World) -> None:
-    """What the owner was shown last is what there is, and nothing asks any more."""
-    cards = board.everything(world.states(), lambda _run: "")
-    assert not [card.id for card in cards if card.asks]
-    assert sum(isinstance(card, WorkerCard) for card in cards) == 4
-    assert {card.decided for card in cards if isinstance(card, ShipCard)} == {"Shipped"}
-    if world.cards:
-        late = [card for card in world.cards if card not in cards]
-        assert not late, [
-            (card, next((c for c in cards if c.id == card.id), None)) for card in late
-        ]
-        assert len(world.cards) == len(cards)
-
-
-def _judge_states(world: World) -> None:
-    states = world.states()
-    (goal,) = [state for stream, state in states.items() if stream.startswith("goal/")]
-    assert goal.stage is goal_state.Stage.SHIPPED
-    assert not goal.failure
-    assert [piece.stage for piece in (*goal.earlier, *goal.pieces)] == [plan.Stage.LANDED] * 4
-    assert goal.corrected == 1
-    for stream, state in states.items():
-        match state:
-            case session_state.Session():
-                assert (state.final, state.live, state.queue) == (True, False, ()), stream
-                assert state.asks == (), stream
-            case ask.Ask():
-                assert state.stage in (ask.Stage.ANSWERED, ask.Stage.WITHDRAWN), stream
-            case ship.Ship():
-                assert state.stage is ship.Stage.SHIPPED
-                assert state.commit == goal.shipped
-            case _:
-                pass
-    assert states[f"landing/{goal.id}"].entries == ()
-    assert (states["fleet"].running, states["fleet"].wanting) == ((), ())
-
-
-def _judge_debts(world: World) -> None:
-    """Nothing is owed but wakes of a time to come, which find nothing to do then."""
-    codec: Codec[AnyEffect] = Codec(AnyEffect)
-    for body, due_at in world.rows("SELECT body, due_at FROM effects WHERE done_at IS NULL"):
-        effect = codec.load(body)
-        assert isinstance(effect, Watch | Tell), effect
-        assert due_at > 0, effect
-
-
-def _judge_git(world: World) -> None:
-    states = world.states()
-    (goal,) = [state for stream, state in states.items() if stream.startswith("goal/")]
-    hub = world.home.hub(PROJECT)
-    assert git(world.origin, "rev-parse", "main") == goal.shipped
-    added = git(world.origin, "log", "--no-merges", "--format=%s", f"{goal.base_commit}..main")
-    assert sorted(added.splitlines()) == sorted(COMMITS)
-    pushes = (world.origin / "logs/refs/heads/main").read_text().splitlines()
-    assert len(pushes) == 1, pushes
-    assert git(world.origin, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
-    # Tidied: the whole lies in what was shipped, and nothing but the workers' own commits beside it.
-    assert git(hub, "for-each-ref", "--format=%(refname)", "refs/heads") == ""
-    taken = git(hub, "for-each-ref", "--format=%(objectname)", "refs/quarantine").splitlines()
-    assert len(taken) == len(set(taken)) == 4
-    git(hub, "fsck", "--strict", "--connectivity-only")
-
-
-def _judge_files(world: World) -> None:
-    """The lead has what came with the goal, whole, and nothing half of it lies about."""
-    states = world.states()
-    (goal,) = [state for stream, state in states.items() if stream.startswith("goal/")]
-    (there,) = (world.home.root / "sessions" / goal.session / "files").iterdir()
-    assert there.read_bytes() == SKETCH
-    assert [file.place for file in goal.files] == [there.name]
-    assert [path.name for path in world.home.attached.iterdir()] == [goal.files[0].sha256]
-
-
-def _judge_leftovers(world: World) -> None:
-    root = world.home.root
-    with EngineLock(world.home.engine_lock):
-        pass
-    assert not [
-        path for git_dir in (root / "hub", world.origin) for path in git_dir.rglob("*.lock")
-    ]
-    trees = [path.name for path in (root / "trees").glob("*/*")]
-    assert not [name for name in trees if not name.startswith("pool-")], trees
-    for run in (root / "runs").iterdir():
-        over = run_folder.read(str(run / "exit.json"))
-        assert over is not None, run.name
-    assert not live_runs(root)
-
-
-def live_runs(home: Path) -> set[int]:
-    """Return the processes of runs of this home that still live."""
-    return set(processes.of_runs((home / "runs").iterdir()))
+def expected(world: World) -> Expected:
+    """Return what the story comes to."""
+    base = git(world.repository, "rev-parse", "main")
+    return Expected(
+        counted=ONCE,
+        never=("GaveUp", "PieceReturned"),
+        spans=(Span(world.origin, f"{base}..main", COMMITS),),
+        files=FILES,
+        taken=len(COMMITS),
+        workers=len(COMMITS),
+        sent={"sketch.jpg": SKETCH},
+    )

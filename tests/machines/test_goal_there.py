@@ -16,8 +16,9 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session, Stage
 from engine.views import WorkerCard
-from tests.engine.scenario import COMMITS, Owner, World, is_over, judge, lay, live_runs, parts
+from tests.engine.scenario import COMMITS, Owner, World, is_over, judge, lay, parts
 from tests.fakes import git
+from tests.history.left import live_runs
 from tests.machines.sshd import Sshd
 
 MACHINE = "build-box"

@@ -17,7 +17,8 @@ from engine import setup
 from engine.config import Config
 from engine.engine import Engine
 from engine.node import folder as run_folder
-from tests.engine.scenario import PROJECT, World, lay, live_runs
+from tests.engine.scenario import PROJECT, World, lay
+from tests.history.left import live_runs
 from tests.service.systemd_ear import Ear
 
 TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"

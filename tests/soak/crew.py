@@ -22,16 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from bot.emulator import Emulator, Message, Phone
+from bot.emulator import Emulator, Phone
 from engine import setup
 from engine.config import Config
 from engine.engine import Engine
 from engine.node import folder as run_folder
-from tests.engine.scenario import CORRECTION, GOAL, PROJECT, SKETCH, World, is_over
+from tests.engine.person import Person
+from tests.engine.scenario import GOAL, PROJECT, SKETCH, World, expected, is_over, scene
+from tests.history import Chat, behind
 
 TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"
 OWNER = 42
-YES = ("Allow", "Start", "Ship", "Proceed", "Push")
 LOOK_S = 0.02
 LAST_LINES = 40
 NODES_END_S = 30.0
@@ -54,13 +55,21 @@ class Crew:
     """Engine and bot as processes, and the owner's phone."""
 
     world: World
-    phone: Phone
+    emulator: Emulator
     env: dict[str, str]
     log: IO[bytes]
     clock: Path | None = None
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     killed: list[str] = field(default_factory=list)
-    corrected: bool = False
+
+    @property
+    def phone(self) -> Phone:
+        return self.emulator.phone
+
+    def chat(self) -> Chat:
+        """Return what the owner sees; each death of the bot may have left one message twice."""
+        copies = sum(killed.startswith("bot ") for killed in self.killed)
+        return Chat.of(self.emulator, copies=copies)
 
     def start(self, module: str) -> None:
         on_clock = ["tests.soak.aboard", str(self.clock)] if self.clock else []
@@ -94,7 +103,7 @@ class Crew:
         )
         try:
             async with asyncio.timeout(limit_s), asyncio.TaskGroup() as group:
-                owner = group.create_task(self._own())
+                owner = group.create_task(Person(self.phone).own())
                 killer = group.create_task(self._kill_all(kills))
                 watch = group.create_task(self._watch())
                 await self._until_over()
@@ -102,7 +111,9 @@ class Crew:
                 owner.cancel()
                 watch.cancel()
         except* TimeoutError as late:
-            late.add_note(f"killed so far: {self.killed}\n{self.phone.transcript()}\n{self.last()}")
+            lags = "\n".join(behind(scene(self.world, self.chat()), expected(self.world)))
+            late.add_note(f"killed so far: {self.killed}\n{self.phone.transcript()}\n{lags}")
+            late.add_note(self.last())
             raise
 
     def last(self) -> str:
@@ -112,18 +123,10 @@ class Crew:
 
     async def _until_over(self) -> None:
         def shown() -> bool:
-            return bool(self.ships()) and not self.waiting()
+            return not behind(scene(self.world, self.chat()), expected(self.world))
 
         while not (is_over(self.world.states()) and shown()):  # noqa: ASYNC110 - another process tells
             await asyncio.sleep(LOOK_S * 5)
-
-    def ships(self) -> list[Message]:
-        """Return the bot's messages that say that all is shipped."""
-        return [m for m in self.phone.from_bot() if "Shipped" in m.text]
-
-    def waiting(self) -> list[tuple[int, str]]:
-        """Return the buttons in the chat that wait for a decision."""
-        return [(m.id, label) for m in self.phone.from_bot() for label in m.labels if label in YES]
 
     async def _watch(self) -> None:
         """A process that ends by itself is a failure."""
@@ -131,35 +134,6 @@ class Crew:
             await asyncio.sleep(LOOK_S * 5)
             for module, process in self.processes.items():
                 assert process.poll() is None, f"{module} ended by itself\n{self.last()}"
-
-    # ------------------------------------------------------------ the owner
-
-    async def _own(self) -> None:
-        """Press what waits, each button once; correct the first review."""
-        pressed: set[str] = set()
-
-        def next_step() -> tuple[Message, str] | None:
-            for message in self.phone.from_bot():
-                if message.asks_for_reply and not self.corrected:
-                    return message, ""
-                for button in message.buttons:
-                    wanted = button.label in YES
-                    if button.label == "Ship" and "Corrected once" not in message.text:
-                        continue
-                    if button.label == "Correct…" and not self.corrected:
-                        wanted = True
-                    if wanted and button.value not in pressed:
-                        pressed.add(button.value)
-                        return message, button.label
-            return None
-
-        while True:
-            message, label = await self.phone.until(next_step, 600.0)
-            if label:
-                self.phone.tap(message, label)
-            else:
-                self.corrected = True
-                self.phone.reply(message, CORRECTION)
 
     # ------------------------------------------------------------ kills
 
@@ -258,7 +232,7 @@ async def crew(world: World, clock: Path | None = None) -> AsyncIterator[Crew]:
             "QUARTERDECK_SCENARIO": str(world.scenario),
         }
         with (world.folder / "crew.log").open("wb") as log:
-            hands = Crew(world, emulator.phone, env, log, clock)
+            hands = Crew(world, emulator, env, log, clock)
             hands.start("engine")
             hands.start("bot")
             try:

@@ -25,10 +25,9 @@ async def sail(folder: Path, minutes: float, seed: int) -> str:
         world = World(folder / str(seed + number), folder / "laid", real=True)
         async with crew(world) as hands:
             await hands.voyage(kills(seed + number))
-            waiting = hands.waiting()
+            chat = hands.chat()
         say(f"voyage seed={seed + number}: {', '.join(hands.killed)}")
-        assert waiting == [], waiting
-        judge(world)
+        judge(world, chat)
         shutil.rmtree(world.folder)
         killed += hands.killed
         number += 1

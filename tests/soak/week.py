@@ -38,13 +38,14 @@ from engine.rules.goal_state import Goal, Stage
 from engine.rules.session_state import Session
 from tests import processes
 from tests.bench.idles import child_of
+from tests.engine.person import YES
 from tests.engine.scenario import PROJECT, World, is_over, lay
 from tests.fakes import git
 from tests.rules.promises import silent, unfinished, unreasoned_waits
 from tests.simulation import invariants
 from tests.soak import part, upkeep
 from tests.soak.aboard import Clock
-from tests.soak.crew import YES, Crew, crew
+from tests.soak.crew import Crew, crew
 from tests.soak.part import say
 from tests.soak.upkeep import Upkeep
 

@@ -5,12 +5,14 @@ The loop and the ledger are the real ones; what is decided and the outside are t
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.loop import Rule
 from tests.engine import toy
+from tests.history import Scene, judge_history
+from tests.history.scene import rows_of
 from tests.strace.walk import Story
 
 CAUSE = "telegram:1"
@@ -34,7 +36,7 @@ def left(folder: Path) -> None:
 
 def judge(folder: Path) -> None:
     world = toy.World(folder)
-    sound(folder)
+    judge_history(scene(folder))
     assert world.lines(world.main) == list(toy.PIECES)
     assert world.lines(world.remote) == ["end"]
     assert len(rows(folder, "SELECT 1 FROM events WHERE cause = 'telegram:1'")) == 1
@@ -43,19 +45,13 @@ def judge(folder: Path) -> None:
     assert b'"shipped":1' in bytes(state[0])
 
 
-def sound(folder: Path) -> None:
-    """Assert that a ledger is whole, and nothing in it is owed, doubled or set aside."""
-    assert rows(folder, "PRAGMA integrity_check") == [("ok",)]
-    assert rows(folder, "SELECT id FROM effects WHERE done_at IS NULL") == []
-    assert rows(folder, "SELECT * FROM broken") == []
-    assert rows(folder, "SELECT cause FROM events GROUP BY cause HAVING count(*) > 1") == []
+def scene(folder: Path, rules: Mapping[str, Rule] = toy.RULES) -> Scene:
+    """Return a path's ledger, as it is to be judged."""
+    return Scene(ledger=folder / "engine.sqlite3", rules=rules)
 
 
 def rows(folder: Path, sql: str) -> list[tuple[Any, ...]]:
-    # Not made by looking: an empty file would be none of the play's.
-    file = f"file:{folder / 'engine.sqlite3'}?mode=rw"
-    with closing(sqlite3.connect(file, uri=True)) as connection:
-        return connection.execute(sql).fetchall()
+    return rows_of(folder / "engine.sqlite3", sql)
 
 
 STORY = Story("accept", lay, play, judge, left)

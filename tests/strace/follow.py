@@ -13,7 +13,8 @@ from engine.adapters.machines import Chunk
 from engine.loop import Loop
 from engine.rules.events import RetryDue
 from tests.engine import toy
-from tests.strace.accept import rows, sound
+from tests.history import judge_history
+from tests.strace.accept import rows, scene
 from tests.strace.walk import Story
 
 RUN = "s-1-t1"
@@ -97,7 +98,7 @@ def left(folder: Path) -> None:
 
 
 def judge(folder: Path) -> None:
-    sound(folder)
+    judge_history(scene(folder))
     causes = [str(cause) for (cause,) in rows(folder, "SELECT cause FROM events ORDER BY n")]
     assert causes == [f"{RUN}:{line}" for line in LINES]
     (state,) = rows(folder, f"SELECT body FROM states WHERE stream = '{STREAM}'")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from engine.rules.events import LandingCalled
 from tests.adapters.repositories import git
+from tests.history import Expected, Span, judge_history
 from tests.strace import harbour
-from tests.strace.accept import sound
+from tests.strace.accept import scene
 from tests.strace.harbour import PIECES, read
 from tests.strace.walk import Story
 
@@ -40,13 +42,13 @@ def left(folder: Path) -> None:
 
 
 def judge(folder: Path) -> None:
-    sound(folder)
-    left(folder)
-    assert read(folder, "heard").splitlines() == [f"{piece} landed" for piece in PIECES]
     hub, branch = folder / "hub" / "shop.git", read(folder, "branch")
     span = f"{read(folder, 'base')}..refs/heads/{branch}"
-    subjects = git(hub, "log", "--format=%s", "--first-parent", "--reverse", span).splitlines()
-    assert subjects == ["Add p-1", "Land Piece p-2"]
+    landed = Span(hub, span, ("Add p-1", "Land Piece p-2"), first_parent=True)
+    judge_history(
+        replace(scene(folder, harbour.RULES), hubs=folder / "hub"), Expected(spans=(landed,))
+    )
+    assert read(folder, "heard").splitlines() == [f"{piece} landed" for piece in PIECES]
     assert git(hub, "ls-tree", "--name-only", f"refs/heads/{branch}").split() == [
         "README.md",
         "p-1.txt",

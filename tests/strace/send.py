@@ -7,26 +7,27 @@ come once more. Never more than that one message, and never is anything missing.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import telegram
 from telegram.request import HTTPXRequest
 
 from bot import text
-from bot.emulator import Emulator
+from bot.emulator import Emulator, Message
 from bot.entities import Rich
 from bot.outbox import Outbox
 from bot.text import Words
 from bot.unsaid import Say, Wanted, Weight
 from stores.cards import CardStore
 from stores.database import Database
+from tests.history import Chat, Expected, Scene, judge_history
+from tests.history.scene import rows_of
 from tests.strace.walk import Story
 
 TOKEN = "4242:test-token"
@@ -103,25 +104,17 @@ async def _serve(folder: Path, tell: int) -> None:
     (folder / "url").write_text(emulator.url, encoding="ascii")
     os.write(tell, b"1")
     await stop.wait()
-    said = [[message.text, len(message.buttons)] for message in emulator.phone.from_bot()]
-    (folder / "chat.json").write_text(json.dumps(said), encoding="utf-8")
+    (folder / "chat.json").write_bytes(msgspec.json.encode(emulator.phone.messages()))
     os._exit(0)
 
 
 def judge(folder: Path) -> None:
-    chat = json.loads((folder / "chat.json").read_text(encoding="utf-8"))
-    said = Counter(words for words, _ in chat)
-    assert set(said) == {*LINES, CARD}, said
-    assert sum(said.values()) <= len(LINES) + 2, said
-    asyncio.run(_all_noted(folder))
-
-
-async def _all_noted(folder: Path) -> None:
-    async with Database(folder / "bot.sqlite3", "bot", secure_delete=True) as database:
-        store = CardStore(database)
-        assert await store.lines() == []
-        assert set(await store.shown()) == {"a-1"}
-        assert await database.fetch("PRAGMA integrity_check") == [("ok",)]
+    said = msgspec.json.decode((folder / "chat.json").read_bytes(), type=list[Message])
+    bot_db = folder / "bot.sqlite3"
+    judge_history(
+        Scene(bot_db=bot_db, chat=Chat(messages=said, copies=1)), Expected(said=(*LINES, CARD))
+    )
+    assert rows_of(bot_db, "SELECT card FROM cards") == [("a-1",)]
 
 
 STORY = Story("send", lay, play, judge, beside=beside, network=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from engine.loop import Loop
 from engine.rules import ship
 from engine.rules.events import ShipOpened, ShipProceeded, ShipPushed
 from tests.adapters.repositories import git
+from tests.history import Expected, Span, judge_history
 from tests.strace import harbour
-from tests.strace.accept import rows, sound
+from tests.strace.accept import rows, scene
 from tests.strace.harbour import read
 from tests.strace.walk import Story
 
@@ -52,13 +54,13 @@ def left(folder: Path) -> None:
 
 
 def judge(folder: Path) -> None:
-    sound(folder)
-    left(folder)
-    assert git(folder / "origin.git", "rev-parse", "refs/heads/main") == read(folder, "p-1")
-    # git writes its log first: a move that was cut off stands there twice, and was one all the same.
-    log = read(folder, "origin.git/logs/refs/heads/main").splitlines()
-    moves = {tuple(line.split()[:2]) for line in log}
-    assert moves == {(read(folder, "base"), read(folder, "p-1"))}
+    origin, base = folder / "origin.git", read(folder, "base")
+    pushed = Span(origin, f"{base}..refs/heads/main", ("Add p-1",), first_parent=True)
+    judge_history(
+        replace(scene(folder, harbour.RULES), hubs=folder / "hub", remote=origin),
+        Expected(spans=(pushed,)),
+    )
+    assert git(origin, "rev-parse", "refs/heads/main") == read(folder, "p-1")
     (state,) = rows(folder, f"SELECT body FROM states WHERE stream = '{STREAM}'")
     assert b'"stage":"shipped"' in bytes(state[0]), state
     told = rows(folder, "SELECT body FROM states WHERE stream = 'goal/g-1'")
