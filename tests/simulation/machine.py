@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Fields = dict[str, Any]
 
 PLENTY_MB = 20_000
+DIAL_S = 20.0  # at most, until a try to reach it has failed
 
 
 class Plays(Protocol):
@@ -161,6 +162,7 @@ class SimMachine:
     # ------------------------------------------------------------ the link
 
     async def hello(self) -> Fields:
+        await self._dialled()
         await self._way()
         return {
             "protocol": PROTOCOL,
@@ -180,12 +182,18 @@ class SimMachine:
 
     async def call(self, op: str, **arguments: Any) -> Fields:
         self._disk.boundary(f"before {op}")
+        await self._dialled()
         await self._way()
         answer = self._ops[op](**arguments)
         self._disk.boundary(f"in {op}")
         await self._way()
         self._disk.boundary(f"after {op}")
         return answer
+
+    async def _dialled(self) -> None:
+        """Wait for the try to reach it that is under way."""
+        if not self.up:
+            await asyncio.sleep(self.luck.random() * DIAL_S)
 
     async def _way(self) -> None:
         """Take the way there, or back, which may break meanwhile."""
@@ -194,6 +202,17 @@ class SimMachine:
         if not self.up:
             await asyncio.sleep(0.05)
             raise Unreachable(f"{self.name}: no way to it")
+
+    async def _is_up(self) -> None:
+        """Wait for the link to be back, as who follows a run does."""
+        back = asyncio.Event()
+        self._back.append(back)
+        try:
+            while not self.up:
+                back.clear()
+                await back.wait()
+        finally:
+            self._back.remove(back)
 
     async def bring(
         self, project: str, hub: Path, commits: Sequence[str], base: str = "", source: str = ""
@@ -207,6 +226,7 @@ class SimMachine:
 
     async def follow(self, run: str, offset: int) -> AsyncIterator[Chunk]:
         """Yield lines in parts of any size; nothing while the link is down."""
+        await self._is_up()
         await self._way()
         if run not in self.runs:
             raise NodeRefused(f"There is no run {run} on this machine.")

@@ -248,12 +248,14 @@ class Story:
     # ------------------------------------------------------------ judging
 
     def _judge(self) -> bool:
-        for item in self.history.read_on():
+        news = self.history.read_on()
+        for item in news:
             self.told.kinds.add(type(item.event).__name__)
             self.told.kinds |= {type(effect).__name__ for effect in item.effects}
             self.note(f"    {item.stream} {type(item.event).__name__}")
         found = [*self.box.faults]
-        found += invariants.of_rules(self.history, self.box.world)
+        if news:
+            found += invariants.of_rules(self.history, self.box.world)
         found += invariants.always(self.git, self.machines.values(), self.box.world)
         engine = self.box.engine
         if engine is not None and engine.loop._is_quiet():
