@@ -13,7 +13,7 @@ from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
-from bot.text_sheet import Button, Words, clock
+from bot.text_sheet import Button, Words, clock, count
 from engine.views import AccountView, MachineView, OfferView
 
 BACK = Button("← Back", "list")
@@ -78,13 +78,15 @@ def machine(view: MachineView) -> Words:
         sheet.line(one_line(login, 100))
     if view.paused:
         sheet.line("Nothing new starts there; what runs goes on.")
-    if view.backups:
-        sheet.line(f"Holds {one_line(view.backups, 200)}")
     if view.keeps_backups:
-        sheet.line("Each backup of this box goes there too.")
+        sheet.line(f"Each backup of this box goes there too; {view.backups or 'none'} there now.")
+    elif view.backups:
+        sheet.line(f"{count(view.backups, 'backup')} of this box lie there.")
     pause = Button("Resume", "resume") if view.paused else Button("Pause", "pause")
     buttons = [pause, Button("Check", "check")]
-    keep = Button("No backups", "unkeep") if view.keeps_backups else Button("Keep backups", "keep")
+    keep = (
+        Button("Stop backups", "unkeep") if view.keeps_backups else Button("Keep backups", "keep")
+    )
     own = []
     if view.address:
         own = [Button("Runs…", "runs"), keep, Button("Remove", "remove", "danger")]
@@ -109,7 +111,10 @@ def removing(view: MachineView) -> Words:
     sheet = Builder().line(f"Remove {one_line(view.name, 40)}?", "bold")
     sheet.line("No agent goes there any more. What lies there stays.")
     if view.backups:
-        sheet.line(f"So do {one_line(view.backups, 200)}: delete them there if you want them gone.")
+        sheet.line(
+            f"{count(view.backups, 'backup')} of this box too, closed by your recovery code, in"
+        )
+        sheet.add(one_line(view.backups_in, 200), "code").line()
     if view.keeps_backups:
         sheet.line("No new backup goes there then: /settings, Backup chooses another machine.")
     return Words(sheet.done(), ((Button("Remove", "gone", "danger"), Button("← Back", "back")),))

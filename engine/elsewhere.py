@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from engine import backups
 from engine.adapters.machines import Machine
-from engine.errors import Refused, Unavailable, ended
+from engine.errors import Refused, Unavailable, Unreachable, ended
 from engine.nightly import AGAIN_S, KEPT, OLD_S
 from engine.paths import Home
 from engine.rules.events import AnyEvent, BackupCopied, BackupNotCopied
@@ -88,6 +88,7 @@ class Elsewhere:
         self._said = said
         self._sending: _Sending | None = None
         self._why = ""  # the last try did not do it
+        self._away = False  # which is only that the machine did not answer
         self._again_at = 0.0
         self._chosen = ("", 0.0)
         self.wake = asyncio.Event()  # a backup was made, a machine came, another was chosen
@@ -132,13 +133,14 @@ class Elsewhere:
         try:
             copied = await self._copy(machine, newest)
         except Refused as no:  # the node's own, or ours: the owner can mend it
-            self._sending, self._why = None, no.sentence.rstrip(".")
+            self._sending, self._why, self._away = None, no.sentence, False
             self._again_at = self._clock() + AGAIN_S
             log.error("backup not copied machine=%s why=%s", machine.name, self._why)
             if self._owner().backup_on == machine.name:
                 await self._tell(machine.name, away=False)
         except Unavailable as away:  # it goes on when the machine is back
-            self._why = away.sentence.removeprefix(f"{machine.name}: ").rstrip(".")
+            self._why = away.sentence.removeprefix(f"{machine.name}: ")
+            self._away = isinstance(away, Unreachable)
             log.warning("backup not copied machine=%s why=%s", machine.name, self._why)
         else:
             self._sending, self._why = None, ""
@@ -220,9 +222,12 @@ class Elsewhere:
 
     def trouble(self) -> str:
         """Return why the newest is not there, if it is not."""
-        if not self._why or not self._owner().backup_on:
+        machine = self._owner().backup_on
+        if not self._why or not machine:
             return ""
-        return f"{self._owner().backup_on}: {ended(self._why)} It is tried again by itself."
+        if self._away:
+            return f"{machine} is away; the newest goes there once it is back"
+        return f"{machine}: {ended(self._why)} It is tried again by itself."
 
 
 def _since(owner: Owner) -> float:

@@ -401,7 +401,8 @@ class MachineView(Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
     logins: tuple[str, ...] = ()  # of each agent there, who signs it in
     keeps_backups: bool = False
-    backups: str = ""  # what of ours lies there, where any was copied
+    backups: int = 0  # of ours that lie there, as far as we know
+    backups_in: str = ""
 
 
 class OfferView(Struct, frozen=True, kw_only=True):

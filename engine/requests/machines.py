@@ -21,7 +21,7 @@ from engine.rules.events import (
     OfferLeft,
 )
 from engine.rules.fleet import NOT_YET, Fleet, Machine
-from engine.rules.owner import Owner
+from engine.rules.owner import Copied, Owner
 from engine.rules.rests import resting
 from engine.rules.session_state import Session
 from engine.views import MachineView, OfferView
@@ -50,7 +50,8 @@ class Machines(Inside):
                 agents=tuple(name for name, _ in machine.agents),
                 logins=tuple(_login(fleet, name) for name, _ in machine.agents),
                 keeps_backups=machine.name == owner.backup_on,
-                backups=_backups(owner, machine.name),
+                backups=copied.kept if (copied := _copied(owner, machine.name)) else 0,
+                backups_in=copied.folder if copied else "",
             )
             for machine in fleet.machines
         )
@@ -205,12 +206,10 @@ def _state(machine: Machine) -> str:
     return f"paused, {state}" if machine.paused else state
 
 
-def _backups(owner: Owner, name: str) -> str:
-    """Say what lies on a machine of our backups, as far as we brought it there."""
+def _copied(owner: Owner, name: str) -> Copied | None:
+    """Return what of our backups lies on a machine, as far as we brought it there."""
     copied = owner.copied
-    if copied is None or copied.machine != name:
-        return ""
-    return f"{copied.kept} of this box's backups, in {copied.folder}"
+    return copied if copied is not None and copied.machine == name else None
 
 
 def _login(fleet: Fleet, agent: str) -> str:

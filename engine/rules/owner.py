@@ -13,7 +13,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.errors import Refused
+from engine.errors import Refused, ended
 from engine.rules import models
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
@@ -154,14 +154,14 @@ def _copied(event: BackupCopied) -> Copied:
 
 
 def _not_copied(event: BackupNotCopied) -> str:
-    why = f": {event.why.rstrip('.')}" if event.why else ""
+    why = f": {ended(event.why)}" if event.why else "."
     if event.away:
         return (
-            f"{event.machine} has had no new backup since {event.since}{why}. It is copied once "
+            f"{event.machine} has had no new backup since {event.since}{why} It is copied once "
             "that machine is back; /settings, Backup chooses another."
         )
     return (
-        f"The backup was not copied to {event.machine}{why}. It is tried again each hour; "
+        f"The backup was not copied to {event.machine}{why} It is tried again each hour; "
         "/settings, Backup chooses another machine."
     )
 

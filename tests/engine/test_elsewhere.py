@@ -176,7 +176,7 @@ async def test_a_machine_that_is_away_is_made_up_for_and_told_of_once_after_two_
     nights.nas.away = True
     await nights.hours(47)
     assert nights.told == []
-    assert "nas: it does not answer. It is tried again" in nights.elsewhere.trouble()
+    assert nights.elsewhere.trouble() == "nas is away; the newest goes there once it is back"
     await nights.hours(49)
     (told,) = nights.told
     assert told.startswith("nas has had no new backup since 29 Nov 13:00: it does not answer.")

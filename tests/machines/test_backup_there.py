@@ -64,7 +64,7 @@ async def test_a_box_goes_on_from_the_copy_on_another_machine(
         page = await added(chat, nas)
         await chat.engine.door.add_account(ACCOUNT, "rehearsal", cause="account")
         page = await chat.tapped(
-            page, "Keep backups", "Each backup of this box", label="No backups"
+            page, "Keep backups", "Each backup of this box", label="Stop backups"
         )
         owner = await copied(chat)
         assert owner.copied
@@ -146,7 +146,7 @@ async def test_a_machine_that_was_away_gets_it_when_it_is_back_and_a_full_one_sa
         machines = await chat.sent("/machines", "nas", label="nas")
         page = await chat.tapped(machines, "nas", nas.text, label="Remove")
         sure = await chat.tapped(page, "Remove", "Remove nas?", "No new backup goes there")
-        assert "1 of this box's backups" in sure.text
+        assert "1 backup of this box too" in sure.text
         await chat.tapped(sure, "Remove", "Machines", "here", label="Add…")
         await chat.sent("/health", "nas is no machine of yours any more")
         assert len(there(nas)) == 1
