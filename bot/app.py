@@ -93,6 +93,7 @@ async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.E
     settings = config.load(home)
     bot, line = _client(token, settings.api_url)
     disk = FullDisk(bot)
+    disk.owner = next(iter(settings.owner_ids), 0)
     async with Database(home.bot_db, "bot", secure_delete=True, room=disk) as database:
         if not settings.owner_ids:
             if not await Pairing(bot, home).run(stop):

@@ -1,4 +1,4 @@
-"""No room on the box's disk: the bot stays up, says so at once, and goes on when there is some again.
+"""No room on the box's disk, or no leave to write there: the bot stays up, says so, and goes on with it.
 
     a write finds no room ──> told, past the outbox, which needs the disk ──> tried again and again
                                               it goes through ──> told
@@ -36,21 +36,22 @@ class FullDisk:
     ) -> None:
         self._bot = bot
         self._pause = pause
-        self._full = False
+        self.short = False
         self.owner = 0
 
-    async def none(self) -> None:
+    async def none(self, read_only: bool) -> None:
         """There is no room: say so once, and wait a while."""
-        if not self._full:
-            self._full = True
-            log.error("no room on the disk: writes wait")
-            await self._say(text_away.DISK_FULL, sounds=True)
+        if not self.short:
+            self.short = True
+            log.error("%s: writes wait", "read-only disk" if read_only else "no room on the disk")
+            said = text_away.DISK_READ_ONLY if read_only else text_away.DISK_FULL
+            await self._say(said, sounds=True)
         await self._pause(AGAIN_S)
 
     async def again(self) -> None:
         """A write that had to wait went through."""
-        if self._full:
-            self._full = False
+        if self.short:
+            self.short = False
             log.warning("room on the disk again")
             await self._say(text_away.ROOM_AGAIN, sounds=False)
 

@@ -22,6 +22,11 @@ DISK_FULL = (
     "⚠ The box's disk is full.\nAgents cannot save their work and I cannot keep what you write: make room "
     "there. What you send now waits at Telegram, for a day at most, and is done once there is room."
 )
+DISK_READ_ONLY = (
+    "⚠ The box's disk became read-only, as it does after a fault.\nAgents cannot save their work and I "
+    "cannot keep what you write: look at the disk there, and start the box again. What you send now waits "
+    "at Telegram, for a day at most."
+)
 ROOM_AGAIN = "There is room on the box's disk again. What waited is being done now."
 MOVED = "This stands further down now."
 NO_ROOM = "The box's disk is full"

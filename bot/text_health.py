@@ -9,7 +9,14 @@ from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.text_sheet import Words, capital, count, in_messages
 
-TROUBLES = ("set_aside", "given_up_today", "accounts_at_rest", "backup_not_copied")
+TROUBLES = (
+    "disk_takes_nothing",
+    "disk_nearly_full",
+    "set_aside",
+    "given_up_today",
+    "accounts_at_rest",
+    "backup_not_copied",
+)
 FOLDED = ("kept", "patience")
 TOLD = ("machines", "disk_free_gb", "running", "waiting", "decisions", "held", "limits")
 LITTLE_GB = 2.0
@@ -48,7 +55,8 @@ def _wrong(found: dict[str, object]) -> list[str]:
     if found.get("held"):
         lines.append("Everything is stopped: /resume all goes on")
     free = found.get("disk_free_gb")
-    if isinstance(free, int | float) and free < LITTLE_GB:
+    told = found.get("disk_takes_nothing") or found.get("disk_nearly_full")
+    if isinstance(free, int | float) and free < LITTLE_GB and not told:
         lines.append("The disk is nearly full")
     return lines
 

@@ -47,7 +47,7 @@ async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
 
     scenario = os.environ.get("QUARTERDECK_SCENARIO", "")
     engine = Engine(home, machines={HERE: here}, scenario=scenario)
-    async with engine.running(), notify.alive(engine.loop.breathe):
+    async with engine.running(), notify.alive(engine.breathe):
         logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
         await stop.wait()
         notify.ending(DRAIN_S)

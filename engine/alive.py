@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from engine.node import room
+
 log = logging.getLogger(__name__)
 
 BEAT_S: Final = 60.0
@@ -59,9 +61,13 @@ class Alive:
             return  # a clock that was not set yet: it comes to it
         if last and now - last > AWAY_S:
             await self._away(last, now)
-        if not last:
-            self._path.touch(mode=0o600)
-        os.utime(self._path, (now, now))
+        try:
+            if not last:
+                self._path.touch(mode=0o600)
+            os.utime(self._path, (now, now))
+        except OSError as fault:  # a disk that takes nothing: whoever writes more tells of it
+            if fault.errno not in room.TAKES_NOTHING:
+                raise
 
     def _last(self) -> float:
         try:

@@ -23,7 +23,7 @@ from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
 from engine.requests.taps import Taps
-from engine.rules import asking, drift, silence
+from engine.rules import asking, disks, drift, silence
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.shown import Shown
 from engine.views import AnyCard, Board, Note, Row
@@ -95,6 +95,12 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "set_aside": self._asides_in_words(),
             "given_up_today": await self._given_up_in_words(),
             "disk_free_gb": round(disk.free / 1e9, 1),
+            "disk_takes_nothing": self._room_lacks(),
+            "disk_nearly_full": {
+                machine.name: disks.in_words(machine.disk)
+                for machine in fleet.machines
+                if machine.disk.low
+            },
             "running": len(fleet.running),
             "waiting": len(fleet.wanting),
             "decisions": len(await self.asks()),

@@ -36,7 +36,7 @@ from engine.api import Server
 from engine.calls import Desk
 from engine.door import Door
 from engine.elsewhere import Elsewhere
-from engine.errors import StreamBroken, Unavailable
+from engine.errors import NoRoom, StreamBroken, Unavailable
 from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
@@ -44,6 +44,7 @@ from engine.nightly import Nightly, moment
 from engine.paths import Home
 from engine.perform import Performer, waited_for
 from engine.retention import Retention
+from engine.room import Room
 from engine.rules import ask, fleet, goal, landing, owner, project, session, ship
 from engine.rules.events import BackupOld, EngineAway, HomeRestored, MachineLost, MachineSeen
 from engine.rules.goal_state import Goal
@@ -106,6 +107,7 @@ class Engine:
         self._greeted = 0
         self._reached: dict[str, Machine] = {}
         self._addresses: dict[str, str] = {}  # of those of them that are not this one
+        self.room = Room(self.home.root)
         self.loop: Loop
         self.door: Door
         self.runs: Runs
@@ -164,11 +166,12 @@ class Engine:
                 heartbeat=lambda: self.alive.heard(),
                 backups=lambda: self.nightly.health(),
                 not_copied=lambda: self.elsewhere.trouble(),
+                room_lacks=lambda: self.room.lacks(),
                 machines=machines,
                 ssh=self._ssh,
                 clock=self._clock,
             )
-            self.server = Server(self.home.engine_sock, self.door)
+            self.server = Server(self.home.engine_sock, self.door, room=self.room)
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)
@@ -213,7 +216,7 @@ class Engine:
                 await asyncio.gather(*(machine.close() for machine in machines.values()))
 
     def _file(self) -> Database:
-        return Database(self.home.engine_db, "ledger")
+        return Database(self.home.engine_db, "ledger", room=self.room)
 
     def _hub(self) -> Hub:
         return Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
@@ -222,7 +225,7 @@ class Engine:
         if not self.home.vault_key.exists():
             return None, None
         private = read_key(self.home.vault_key)
-        database = Database(self.home.vault_db, "vault", secure_delete=True)
+        database = Database(self.home.vault_db, "vault", secure_delete=True, room=self.room)
         await database.open()
         stack.push_async_callback(database.close)
         return Vault(database, private), Opener(private)
@@ -264,9 +267,15 @@ class Engine:
     async def unlocked(self) -> AsyncIterator[None]:
         """The door alone, under the engine's lock, while no engine runs; what is owed stays owed."""
         with EngineLock(self.home.engine_lock):
-            async with self._open():
+            async with self.room.patience(), self._open():
                 self.door.open()
                 yield
+
+    async def breathe(self) -> None:
+        """Return once an event could be stored, or it is known that the disk takes none."""
+        with contextlib.suppress(NoRoom):
+            async with self.room.patience():
+                await self.loop.breathe()
 
     def _owner(self) -> owner.Owner:
         found = self.loop.state("owner")
@@ -405,6 +414,8 @@ class Engine:
                 agents=tuple(sorted(dict(about["agents"]).items())),
                 cores=int(about.get("cores", 0)),
                 free_mb=int(about.get("free_mb", UNKNOWN)),
+                disk_free_mb=int(about.get("disk_free_mb", UNKNOWN)),
+                disk_needs_mb=int(about.get("disk_needs_mb", 0)),
             )
             try:
                 await self.loop.post("fleet", seen, f"{news}:{about['epoch']}")

@@ -4,6 +4,7 @@
       Refused        the owner asked for what we will not do    -> said on a card
       Unavailable    an outside thing did not answer            -> the loop tries again
         Unreachable      the way to a machine is down           -> for as long as it is
+        NoRoom           a disk takes nothing more              -> for as long as it is so
         StreamBroken     set aside after it ended us twice -> waits for the owner; a request hears no
         AccountResting   a provider's limit; knows until when   -> placement waits it out
       Broken         our own data breaks a promise              -> crash; systemd restarts us
@@ -43,6 +44,10 @@ class Unavailable(EngineError):
 
 class Unreachable(Unavailable):
     """The way to a machine is down: what is owed there stays owed until it is up again."""
+
+
+class NoRoom(Unavailable):
+    """A disk is full, or read-only: what is to be written there stays owed until it takes it."""
 
 
 class AccountResting(Unavailable):

@@ -21,7 +21,6 @@ Neighbours: rules/ decides, stores/ledger.py stores, the performer given in acts
 from __future__ import annotations
 
 import asyncio
-import errno
 import heapq
 import logging
 import random
@@ -29,13 +28,24 @@ import time
 from bisect import insort
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 import msgspec
 
 from engine.codec import Codec
-from engine.errors import AccountResting, Broken, Refused, StreamBroken, Unavailable, Unreachable
+from engine.errors import (
+    AccountResting,
+    Broken,
+    NoRoom,
+    Refused,
+    StreamBroken,
+    Unavailable,
+    Unreachable,
+)
+from engine.node import room
+from engine.room import FULL
 from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
@@ -48,13 +58,13 @@ MAX_EVENT_DEATHS: Final = 2
 MAX_STREAM_DEATHS: Final = 3  # of whatever causes, within so long
 DEATHS_TOGETHER_S: Final = 3600.0
 MAX_EFFECT_DEATHS: Final = 5
+SPARE_S: Final = 2.0
 MAX_TOGETHER: Final = 64  # posts that share a commit
 # A wall clock may jump (sleep, a corrected time), the loop's own timer does not notice.
 LOOK_AGAIN_S: Final = 30.0
 # The longest a machine that is back goes without what is owed to it.
 REACH_AGAIN_S: Final = 5.0
 
-NO_ROOM: Final = "There is no room left on the disk of this box: free some."
 
 # What watchers are called with when a line for the owner was noted.
 NOTES: Final = "notes"
@@ -94,7 +104,7 @@ class _Debt:
     tries: int = 0
     deaths: int = 0
     waiting: bool = False  # in its lane, and holding it back until due_at
-    aways: int = 0  # in a row, and never too many: see errors.Unreachable
+    aways: int = 0  # in a row, and never too many: see errors.Unreachable, errors.NoRoom
 
     @property
     def name(self) -> str:
@@ -480,7 +490,9 @@ class Loop:
             self._ended = True
             self._tell_waiters()
             if self._trying:
-                await self._ledger.spare(sorted(self._trying))
+                with suppress(TimeoutError):  # for want of room; a death more does no harm
+                    async with asyncio.timeout(SPARE_S):
+                        await self._ledger.spare(sorted(self._trying))
 
     def wake(self) -> None:
         """Look again at what is due: the clock was set."""
@@ -606,10 +618,10 @@ class Loop:
         except asyncio.CancelledError:
             raise
         except OSError as fault:
-            if fault.errno not in (errno.ENOSPC, errno.EDQUOT):
+            if fault.errno not in room.TAKES_NOTHING:
                 self._trying.discard(debt.id)
                 raise
-            await self._postpone(debt, Unavailable(NO_ROOM))
+            await self._postpone(debt, NoRoom(FULL))
         except BaseException:
             self._trying.discard(debt.id)
             raise
@@ -641,7 +653,7 @@ class Loop:
 
     async def _postpone(self, debt: _Debt, away: Unavailable) -> None:
         now = self._clock()
-        if isinstance(away, Unreachable):
+        if isinstance(away, Unreachable | NoRoom):
             debt.aways += 1
             debt.deaths = 0
             await self._ledger.answered(debt.id)

@@ -20,7 +20,7 @@ from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Runs
 from engine.board import World
-from engine.errors import Refused, Unavailable
+from engine.errors import NoRoom, Refused, Unavailable
 from engine.night import morning_at
 from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
@@ -221,6 +221,8 @@ class Performer:
         project = self._project(effect.project)
         try:
             base_commit = await self._hub.bring(effect.project, project.source, effect.base)
+        except NoRoom:
+            raise
         except Unavailable as away:  # a card with Retry says more than a goal that does not begin
             raise Refused(away.sentence) from away
         branch = await self._hub.begin(effect.project, effect.goal, base_commit, effect.title)
@@ -325,6 +327,8 @@ class Performer:
         message = f"Take {branch} in\n"
         try:
             taken = await self._hub.take_remote(effect.project, url, branch, effect.head, message)
+        except NoRoom:
+            raise
         except Unavailable as away:  # the owner is there and may press Proceed again
             raise Refused(away.sentence) from away
         failure = taken.failure
@@ -354,6 +358,8 @@ class Performer:
             pushed = await self._hub.push(
                 effect.project, url, branch, effect.commit, effect.expected
             )
+        except NoRoom:
+            raise
         except Unavailable as away:
             raise Refused(f"{away.sentence}\n{PERHAPS}") from away
         done = PushDone(

@@ -13,6 +13,7 @@ Neighbours: ledger.py (the engine's file), cards.py (the bot's), vault.py; migra
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import re
@@ -36,6 +37,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 MIGRATION = re.compile(r"(\d{4})_([a-z]+)\.sql")
 BUSY_S = 5.0
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 TABLE_PAGES_KIB = 8 * 1024
 _ASIDE = (
     "It must be of the user that runs Quarterdeck, on a disk that is not full and not read-only."
@@ -51,13 +53,18 @@ boundary: Callable[[str], None] = _nothing
 
 
 class Room(Protocol):
-    """What is asked when the disk is full."""
+    """What is asked when the disk takes no write."""
 
-    async def none(self) -> None:
-        """There is no room; return when it is time to try again."""
+    @property
+    def short(self) -> bool:
+        """Whether a write found no room, and none went through since."""
+        ...
+
+    async def none(self, read_only: bool) -> None:
+        """There is no room, or nobody may write there; return when it is time to try again."""
 
     async def again(self) -> None:
-        """A write that had to wait went through."""
+        """A write went through again, be it another than those that found no room."""
 
 
 class _Hopping(aiosqlite.Connection):
@@ -101,7 +108,8 @@ class Database:
 
     kind            which migrations are its own: `NNNN_<kind>.sql`
     secure_delete   overwrite what is deleted, for files that held something secret
-    room            asked when the disk is full, and the write tried again; without, it raises
+    room            asked when the disk is full or read-only, and the write tried again; without, it
+                    raises
     """
 
     def __init__(
@@ -116,6 +124,16 @@ class Database:
 
     async def open(self) -> Self:
         """Open or create the file, check it, migrate it. Raises Unusable."""
+        while True:
+            try:
+                return await self._opened()
+            except Unusable as unusable:
+                fault = unusable.__cause__
+                if self._room is None or fault is None or not is_full(fault):
+                    raise
+            await self._room.none(read_only=False)
+
+    async def _opened(self) -> Self:
         self._there_or_made()
         connection = _Hopping(self._connect)
         try:
@@ -163,19 +181,19 @@ class Database:
         then      called with the result once it is committed, even if the caller was cancelled by
                   then: who keeps a picture of the file in memory must not miss it
         """
-        waited = False
         while True:
+            read_only = False
             try:
                 result = await self._written(work, what, durable, then)
             except sqlite3.OperationalError as fault:
-                if self._room is None or not is_full(fault):
+                read_only = not is_full(fault)
+                if self._room is None or (read_only and not is_read_only(fault, self.path)):
                     raise
             else:
-                if waited and self._room is not None:
+                if self._room is not None and self._room.short:
                     await self._room.again()
                 return result
-            waited = True
-            await self._room.none()
+            await self._room.none(read_only)
 
     async def _written(
         self,
@@ -300,10 +318,26 @@ class Database:
         return Unusable(f"{name} is damaged ({fault}). Nothing was changed.", lost=True)
 
 
-def is_full(fault: sqlite3.Error) -> bool:
+def is_full(fault: BaseException) -> bool:
     """Return whether it is room on the disk that was missing."""
+    if isinstance(fault, OSError):
+        return fault.errno in NO_ROOM
     code = getattr(fault, "sqlite_errorcode", 0)
     return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE
+
+
+def is_read_only(fault: sqlite3.Error, path: Path) -> bool:
+    """Return whether a write failed since nobody may write to that disk: it was made so meanwhile.
+
+    SQLite tells only that the write failed, as it does of a disk that breaks: so the disk is asked.
+    """
+    code = getattr(fault, "sqlite_errorcode", 0) & 0xFF
+    if code not in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+        return False
+    try:
+        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
 def migrations(kind: str) -> list[str]:

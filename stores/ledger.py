@@ -13,6 +13,7 @@ Neighbours: database.py below, engine/loop.py above.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -20,12 +21,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
-from stores.database import Database
+from stores.database import NO_ROOM, Database
 
 GAVE_UP = ".gave_up"  # how the cause ends by which an effect was given up
 NOTES_AT_ONCE = 200
+SLOT_BYTES = 4096
+TAKES_NOTHING = (*NO_ROOM, errno.EROFS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +121,8 @@ class Ledger:
     async def open(self) -> Self:
         """Count the death of an event that was being decided when we ended."""
         path = self._file.path.with_name(self._file.path.name + "-trying")
-        self._slot = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        cut_off = _read_slot(os.pread(self._slot, 64 * 1024, 0))
+        self._slot = _slot(path)
+        cut_off = _read_slot(os.pread(self._slot, 64 * 1024, 0)) if self._slot >= 0 else None
         if cut_off is not None:
             await self._file.write(lambda c: _count_death(c, *cut_off), what="count of a death")
             self.end_try()
@@ -146,11 +150,20 @@ class Ledger:
     def begin_try(self, stream: str, cause: str) -> None:
         """Note that this event is being decided; a death from here on is its own."""
         line = json.dumps([time.time_ns(), stream, cause]) + "\n"
-        os.pwrite(self._slot, line.encode(), 0)
+        self._note(line.encode())
 
     def end_try(self) -> None:
         """Note that nothing is being decided."""
-        os.pwrite(self._slot, b"\0", 0)
+        self._note(b"\0")
+
+    def _note(self, what: bytes) -> None:
+        """Write into the file beside; where a disk takes nothing, no death is counted and none is made."""
+        if self._slot >= 0:
+            try:
+                os.pwrite(self._slot, what, 0)
+            except OSError as fault:
+                if fault.errno not in TAKES_NOTHING:
+                    raise
 
     def killers(self, deaths: int) -> dict[str, str]:
         """Return the causes that ended us at least so often, each with its stream."""
@@ -443,6 +456,23 @@ def _move(connection: sqlite3.Connection, run: str, position: int) -> None:
         "ON CONFLICT (run) DO UPDATE SET position = excluded.position",
         (run, position),
     )
+
+
+def _slot(path: Path) -> int:
+    """Open the file beside the ledger, with room in it for any try; -1 where there is no room for it."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if not os.fstat(handle).st_size:
+                os.pwrite(handle, bytes(SLOT_BYTES), 0)
+        except OSError:
+            os.close(handle)
+            raise
+    except OSError as fault:
+        if fault.errno not in TAKES_NOTHING:
+            raise
+        return -1
+    return handle
 
 
 def _read_slot(found: bytes) -> tuple[int, str, str] | None:

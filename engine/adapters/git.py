@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from engine.errors import Refused, Unavailable
+from engine.errors import NoRoom, Refused, Unavailable
+from engine.node import room
 
 LIMIT_S = 120.0
 LONG_S = 3600.0  # a first clone over a slow line
@@ -149,7 +150,8 @@ async def git(
     local    it may talk to a repository on this machine
     ok       the exit codes that are answers; None: all of them
     keep     bytes of output kept, the rest is read and dropped
-    raises   Unavailable with git's words for any other exit, and when `limit_s` is over; Refused
+    raises   Unavailable with git's words for any other exit, and when `limit_s` is over; NoRoom
+             when the disk takes nothing, whatever is `ok`; Refused
              when there is nothing at `at` any more, which no second try would bring back
     """
     allowed = [f"protocol.{name}.allow=always" for name in PROTOCOLS] if remote else []
@@ -172,6 +174,8 @@ async def git(
             f"The clone of {at.stem} that this machine kept is gone, and with it what had landed "
             f"there. Bring {at} back from a backup and try again, or give the goal anew."
         )
+    if code and room.is_said(answer.words):
+        raise NoRoom(f"git {_verb(args)} found no room on the box's disk: {answer.why}")
     if ok is not None and code not in ok:
         raise Unavailable(f"git {_verb(args)} failed: {answer.why}")
     return answer

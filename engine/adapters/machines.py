@@ -20,13 +20,13 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from engine.adapters import zipapp
-from engine.errors import Refused, Unavailable, Unreachable
+from engine.errors import NoRoom, Refused, Unavailable, Unreachable
 from engine.node import trees
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Readable, Writable
 
@@ -300,7 +300,8 @@ class Link:
         elif "no" in message:
             answer.set_exception(NodeRefused(str(message["no"])))
         else:
-            answer.set_exception(Unavailable(f"{self.name}: {message.get('failed')}"))
+            kind = NoRoom if message.get("full") else Unavailable
+            answer.set_exception(kind(f"{self.name}: {message.get('failed')}"))
 
     async def _follow_once(self, run: str, offset: int) -> AsyncIterator[Chunk]:
         channel = await self._ready()
@@ -401,7 +402,8 @@ class Local:
 
     async def warm(self) -> None:
         """Start the node ahead of its first question: it loads while we do, and acts on nothing."""
-        self._warmed = await self._start()
+        with suppress(OSError):  # for want of room: it is tried again when it is dialled
+            self._warmed = await self._start()
 
     async def _dial(self) -> Transport:
         node, self._warmed = self._warmed or await self._start(), None

@@ -30,6 +30,8 @@ from engine.api.wire import (
     write,
 )
 from engine.errors import Refused, StreamBroken, Unavailable
+from engine.node import room
+from engine.room import FULL, Room
 from engine.views import AnyCard, Note, OwnerView
 
 log = logging.getLogger(__name__)
@@ -86,13 +88,17 @@ class Server:
     """Listens at `path` and hands requests to `door`.
 
     owner   the user heard; ours
+    room    how requests that change something wait for the disk
     """
 
-    def __init__(self, path: Path, door: Door, *, owner: int | None = None) -> None:
+    def __init__(
+        self, path: Path, door: Door, *, owner: int | None = None, room: Room | None = None
+    ) -> None:
         self.listening = asyncio.Event()
         self._path = path
         self._door = door
         self._owner = os.getuid() if owner is None else owner
+        self._room = room or Room(path.parent)
         self._followers: set[_Follower] = set()
 
     async def run(self) -> None:
@@ -192,6 +198,10 @@ class Server:
             answer = Answer(request.id, refused=SET_ASIDE)
         except Unavailable as away:
             answer = Answer(request.id, unavailable=away.sentence or "No answer.")
+        except OSError as fault:
+            if fault.errno not in room.TAKES_NOTHING:
+                raise
+            answer = Answer(request.id, unavailable=FULL)
         await reply(writer, answer)
 
     async def _do(self, request: Request) -> Any:
@@ -200,10 +210,12 @@ class Server:
             raise Refused(f"There is no request {request.do!r}.")
         arguments = _arguments(request, verb.takes)
         named = {field: getattr(arguments, field) for field in arguments.__struct_fields__}
-        if verb.changes:
-            named["cause"] = request.cause or f"api:{uuid.uuid4().hex}"
         method: Callable[..., Awaitable[Any]] = getattr(self._door, request.do)
-        return await method(**named)
+        if not verb.changes:
+            return await method(**named)
+        named["cause"] = request.cause or f"api:{uuid.uuid4().hex}"
+        async with self._room.patience():
+            return await method(**named)
 
     async def _follow(self, request: Request, writer: asyncio.StreamWriter) -> None:
         try:

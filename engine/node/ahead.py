@@ -19,7 +19,7 @@ import posixpath
 from dataclasses import replace
 from typing import Callable
 
-from engine.node import copies, trees
+from engine.node import copies, room, trees
 from engine.node.copies import Fields
 
 MOST = trees.POOLED
@@ -64,7 +64,7 @@ def ready(home: str, args: Fields) -> Fields:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     with copies.alone(os.path.join(folder, "ahead")):
         free = trees.free_trees(folder)
-        if len(free) >= count:
+        if len(free) >= count or room.is_low(*room.free_mb(folder)):
             return {"free": len(free), "made": False}
         names = (f"pool-ahead-{number}" for number in range(1, MOST + 1))
         name = next(name for name in names if name not in free)

@@ -98,7 +98,7 @@ def ended(folder: str) -> Fields | None:
 def append(folder: str, name: str, entry: bytes) -> None:
     """Append one whole line to a file of the folder, ending first a line that was cut off.
 
-    The NUL makes sure that the torn line, whatever it ends in, is taken for none of ours.
+    What finds no room leaves nothing of itself there. The NUL makes sure that the torn line, whatever it ends in, is taken for none of ours.
     """
     handle = os.open(
         os.path.join(folder, name), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
@@ -107,8 +107,12 @@ def append(folder: str, name: str, entry: bytes) -> None:
         size = os.fstat(handle).st_size
         if size and os.pread(handle, 1, size - 1) != b"\n":
             entry = b"\0\n" + entry
-        while entry:
-            entry = entry[os.write(handle, entry) :]
+        try:
+            while entry:
+                entry = entry[os.write(handle, entry) :]
+        except OSError:
+            os.ftruncate(handle, size)
+            raise
     finally:
         os.close(handle)
 

@@ -17,7 +17,6 @@ The files are described in engine/node/folder.py; engine/node/serve.py starts us
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import select
@@ -27,9 +26,12 @@ import sys
 import time
 
 from engine.node import fence, folder, load, title
+from engine.node.hold import HOLD_S, Hold
 
 DESK_INSIDE = "/run/desk.sock"
 KEPT = "Kept: it runs once Quarterdeck is back, and you will hear how it went."
+
+NO_ROOM = "no room"
 
 _READ = 256 * 1024
 _MAX_BLOB = 512 * 1024 * 1024
@@ -46,13 +48,11 @@ _DRAIN_S = 2.0  # for the pipes, once the command has ended
 class Spool:
     """out.jsonl and blobs/, written as things happen."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, hold: Hold) -> None:
         self._path = path
-        self._file = os.open(
-            os.path.join(path, "out.jsonl"),
-            os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC,
-            0o600,
-        )
+        self.hold = hold
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self._file = hold.done(lambda: os.open(os.path.join(path, "out.jsonl"), flags, 0o600))
         self.number = 0
         self.size = 0
         self._blobs = 0
@@ -70,27 +70,19 @@ class Spool:
         """Append whole lines; a full disk is waited out, which holds up the run and loses nothing."""
         data = memoryview(b"".join(entries))
         self.size += len(data)
-        while data:
-            data = data[write_all_can(self._file, data) :]
+        self.hold.write(self._file, data)
 
     def blob(self) -> tuple[str, int]:
         """Return the name of a new blob, and a descriptor to write it to."""
-        os.makedirs(os.path.join(self._path, "blobs"), mode=0o700, exist_ok=True)
         self._blobs += 1
-        name = str(self._blobs)
+        folder_of_all, name = os.path.join(self._path, "blobs"), str(self._blobs)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-        return name, os.open(os.path.join(self._path, "blobs", name), flags, 0o600)
 
+        def make() -> int:
+            os.makedirs(folder_of_all, mode=0o700, exist_ok=True)
+            return os.open(os.path.join(folder_of_all, name), flags, 0o600)
 
-def write_all_can(file: int, data: memoryview) -> int:
-    """Write what goes at once and return how much; on a full disk nothing, a second later."""
-    try:
-        return os.write(file, data)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-    time.sleep(1)
-    return 0
+        return name, self.hold.done(make)
 
 
 class Source:
@@ -161,8 +153,7 @@ class Source:
         self._size += len(data)
         left = memoryview(data)[:room]
         self._spool.size += len(left)
-        while left:
-            left = left[write_all_can(self._blob, left) :]
+        self._spool.hold.write(self._blob, left)
 
     def _end_blob(self) -> None:
         self._spool.put([self._blob_entry()])
@@ -366,7 +357,8 @@ class Run:
         self._secrets = secrets
         self._run = str(self._spec.get("run", ""))
         self._place = fence.place(path)
-        self.spool = Spool(path)
+        self.hold = Hold()
+        self.spool = Spool(path, self.hold)
         self._inbox = Inbox(path)
         self._desk: Desk | None = None
         self._child: fence.Child | None = None
@@ -387,6 +379,8 @@ class Run:
             signal.signal(number, self._on_term)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         self._poke = os.open(os.path.join(path, "poke"), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        self._hold_s = float(self._spec.get("hold_s") or HOLD_S)
+        self.hold.asked = self._without_room
 
     def _on_term(self, number: int, frame: object) -> None:
         self._termed = True
@@ -406,7 +400,9 @@ class Run:
             code, number = (None, end.code - 128) if end.signalled else (end.code, None)
             return self._how(code, number, self._why, "")
         if self._why:
-            return self._how(None, int(signal.SIGKILL), self._why, "")
+            full = f"Ended: the disk of its machine took nothing more for {_span(self._hold_s)}."
+            words = full if self._why == NO_ROOM else ""
+            return self._how(None, int(signal.SIGKILL), self._why, words)
         if end.signalled:
             failure = "Its fence was ended from outside, by the system for want of memory perhaps."
             self.spool.say("note", failure)
@@ -432,7 +428,10 @@ class Run:
         probe = fence.Probe(**_known(fence.Probe, spec.get("probe") or {}))
         shown = _known(fence.View, spec.get("fence") or {})
         if spec.get("desk"):
-            self._desk = Desk(self._path, self.spool, float(spec.get("call_s") or _CALL_S))
+            call_s = float(spec.get("call_s") or _CALL_S)
+            self._desk = self.hold.done(lambda: Desk(self._path, self.spool, call_s))
+            if self._why:
+                return "It was to end before there was room on the disk to start it."
             real = os.path.join(self._path, "desk.sock")
             env["QUARTERDECK_DESK"] = DESK_INSIDE if probe.fenced else real
             shown["sockets"] = [*shown.get("sockets", ()), (real, DESK_INSIDE)]
@@ -462,17 +461,15 @@ class Run:
         return ""
 
     def _attach(self, child: fence.Child) -> None:
-        folder.write(
-            os.path.join(self._path, "child.json"),
-            {
-                "runner": os.getpid(),
-                "runner_started": fence.start_time(os.getpid()),
-                "pid": child.pid,
-                "child_pid": child.child_pid,
-                "started": child.start_time,
-                "fenced": child.fenced,
-            },
-        )
+        about = {
+            "runner": os.getpid(),
+            "runner_started": fence.start_time(os.getpid()),
+            "pid": child.pid,
+            "child_pid": child.child_pid,
+            "started": child.start_time,
+            "fenced": child.fenced,
+        }
+        self.hold.done(lambda: folder.write(os.path.join(self._path, "child.json"), about))
         for pipe, kind in ((child.stdout, "out"), (child.stderr, "err")):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
@@ -590,6 +587,17 @@ class Run:
         if self._child is not None:
             self._child.kill()
 
+    def _without_room(self, waited_s: float) -> None:
+        """End the command, all the same, where it would be ended with room on the disk."""
+        if self._why:
+            return
+        if self._termed or not self.is_there():
+            self._kill("stopped")
+        elif self._limit_at and time.monotonic() >= self._limit_at:
+            self._kill("limit")
+        elif waited_s >= self._hold_s:
+            self._kill(NO_ROOM)
+
     def is_there(self) -> bool:
         """Say whether the run's folder is still the one it began in."""
         try:
@@ -678,8 +686,13 @@ def main(path: str, lock: int) -> None:
     secrets = json.loads(given) if given else {}
     run = Run(path, secrets)
     how = run.serve()
-    if not run.is_there():
-        return
     how["at"] = round(time.time(), 3)
     how.update(folder.read(os.path.join(path, "child.json")) or {})
-    folder.close(path, how, run.spool.number + 1)
+
+    run.hold.asked = lambda waited_s: None  # there is nothing left to end
+
+    def close() -> None:
+        if run.is_there():
+            folder.close(path, how, run.spool.number + 1)
+
+    run.hold.done(close)

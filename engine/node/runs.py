@@ -16,12 +16,13 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from typing import Any, Callable
 
-from engine.node import fence, folder, follow, zygote
+from engine.node import fence, folder, follow, room, zygote
 from engine.node.link import PROTOCOL, Refusal
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -191,8 +192,22 @@ class Runs:
             words = "It was ended before it started."
             folder.close(path, _how("not started", words), 1)
             return self.state(run)
-        # One key per grace: the same order again is dropped, a more pressing one is not.
-        return self.input(run, f"end {grace_s}", "end", {"grace_s": grace_s, "line": line})
+        try:
+            # One key per grace: the same order again is dropped, a more pressing one is not.
+            return self.input(run, f"end {grace_s}", "end", {"grace_s": grace_s, "line": line})
+        except OSError as error:
+            if not room.is_missing(error):
+                raise
+        return self._end_without_a_word(run)
+
+    def _end_without_a_word(self, run: str) -> Fields:
+        """Ask a run to end whose inbox takes nothing more: its runner knows the agent's way out."""
+        child = folder.read(os.path.join(self.path(run), "child.json")) or {}
+        pid = int(child.get("runner", 0))
+        if pid and fence.start_time(pid) == child.get("runner_started"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        return self.state(run)
 
     def kill(self, run: str) -> Fields:
         """End a run now, and its runner too if that does not do it. Takes up to some seconds."""

@@ -37,8 +37,10 @@ from engine.node import (
     login,
     pulse,
     retain,
+    room,
     runs,
     supply,
+    tidy,
     title,
     trees,
     zygote,
@@ -51,6 +53,7 @@ _BESIDES = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".carg
 
 _TAKE_S = 15.0  # for the node before us to finish what it is writing
 _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
+_NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
 Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
@@ -146,7 +149,7 @@ class Node:
         self._writing: set[asyncio.Task[Any]] = set()
         self._ops: dict[str, Op] = {
             "hello": Op(self._hello, writes=False),
-            "load": Op(_load, writes=False),
+            "load": Op(self._load, writes=False),
             "run.start": Op(self._runs.start, writes=True),
             "run.follow": Op(self._follow, writes=False),
             "run.unfollow": Op(self._unfollow, writes=False),
@@ -198,6 +201,8 @@ class Node:
             reply = {"id": number, "no": str(error)}
         except _FAILURES as error:
             reply = {"id": number, "failed": f"{type(error).__name__}: {error}"}
+            if room.is_missing(error, self._home):
+                reply = {**reply, "failed": f"no room on its disk ({error})", "full": True}
         if number is None:
             return
         try:
@@ -255,15 +260,17 @@ class Node:
             "system": f"{platform.system()} {platform.machine()}",
             "python": platform.python_version(),
             "agents": agents(),
-            **_load(),
+            **self._load(),
             "home": self._home,
-            "disk_free_mb": shutil.disk_usage(self._home).free // 1_000_000,
             "user_home": user_home,
             "path": os.environ.get("PATH", os.defpath),
             "toolchains": list(fence.toolchains(user_home)),
             "desk": [sys.executable, "-I", "-S", code, "desk"],
             "rehearse": [sys.executable, "-I", "-S", code, "rehearse"],
         }
+
+    def _load(self) -> dict[str, Any]:
+        return {"cores": load.cores(), "free_mb": load.free_mb(), **tidy.disk(self._home)}
 
     def _list(self, runs: list[str] | None = None) -> dict[str, Any]:
         return {"runs": self._runs.states(runs)}
@@ -301,8 +308,13 @@ class Node:
         """Write the end of a run whose runner is gone, if that is ours to do."""
         if not self._claim.holds:
             return
-        with self._acting():
-            await self._in_thread(lambda: self._runs.finish(run))
+        try:
+            with self._acting():
+                await self._in_thread(lambda: self._runs.finish(run))
+        except OSError as error:
+            if not room.is_missing(error, self._home):
+                raise
+            await asyncio.sleep(_NO_ROOM_S)  # and whoever follows the run looks again
 
     @contextlib.contextmanager
     def _acting(self) -> Iterator[None]:
@@ -353,10 +365,6 @@ class Node:
             os._exit(70)
 
 
-def _load() -> dict[str, Any]:
-    return {"cores": load.cores(), "free_mb": load.free_mb()}
-
-
 async def _settled(answer: Answer) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else await answer
 
@@ -391,7 +399,7 @@ async def _serve(home: str) -> NoReturn:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
         node = Node(home, Channel(reader, writer))
-        for module in (trees, ahead, login, retain, supply, files, keep):
+        for module in (trees, ahead, login, retain, supply, files, keep, tidy):
             for name, do in module.OPS.items():
                 node.add(name, do)
         await node.serve()

@@ -29,7 +29,7 @@ import uuid
 from collections.abc import Sequence
 from typing import IO, Callable
 
-from engine.node import copies, fence, zygote
+from engine.node import copies, fence, room, zygote
 from engine.node.copies import Fields
 
 DIRTY_SHOWN = 20
@@ -94,11 +94,18 @@ def fenced_git(
         "limit_s": limit_s,
         "mark": f"tree-{uuid.uuid4().hex}",
     }
-    with tempfile.TemporaryFile() as errors:
+    with _file() as errors:
         code, out = _asked(asked, errors)
         errors.seek(0)
         words = copies.text(errors.read(64 * 1024)).strip()
     return copies.Said(code, out, words)
+
+
+def _file() -> IO[bytes]:
+    """Return a file without a name, in memory where that can be had: what tells of a full disk has room."""
+    if sys.platform == "linux":
+        return open(os.memfd_create("git"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def _asked(asked: Fields, errors: IO[bytes]) -> tuple[int, bytes]:
@@ -604,10 +611,10 @@ def _held(copy: str, commit: str) -> bool:
 
 
 def _free(tree: str) -> None:
-    """Put a tree into the pool, or away if that is full."""
+    """Put a tree into the pool, or away if that is full, or the disk nearly so."""
     folder = os.path.dirname(tree)
     with copies.alone(folder):
-        if len(free_trees(folder)) < POOLED:
+        if len(free_trees(folder)) < POOLED and not room.is_low(*room.free_mb(folder)):
             os.rename(tree, os.path.join(folder, f"pool-{uuid.uuid4().hex[:12]}"))
             return
     _discard(tree)

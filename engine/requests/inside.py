@@ -42,6 +42,7 @@ class Inside:
         heartbeat: Callable[[], str] = lambda: "",
         backups: Callable[[], str] = lambda: "",
         not_copied: Callable[[], str] = lambda: "",
+        room_lacks: Callable[[], str] = lambda: "",
         machines: Mapping[str, Machine] | None = None,
         ssh: MakeSsh | None = None,
         clock: Callable[[], float] = time.time,
@@ -56,6 +57,7 @@ class Inside:
         self._heartbeat = heartbeat
         self._backups = backups
         self._not_copied = not_copied
+        self._room_lacks = room_lacks
         self._reached = machines if machines is not None else {}
         self._ssh = ssh
         self._clock = clock

@@ -893,13 +893,19 @@ class MachineSeen(Event, frozen=True):
     agents: tuple[tuple[str, str], ...] = ()
     cores: int = 0  # 0: not told
     free_mb: int = -1  # memory that can be had; -1: not told
+    disk_free_mb: int = -1  # room on its disk, likewise
+    disk_needs_mb: int = 0  # how much of that new work needs
 
 
 class MachineLoad(Event, frozen=True):
-    """Fact: the memory that can be had on a machine, as its node has just read it."""
+    """Fact: the memory and the room that can be had on a machine, as its node has just read them."""
 
     machine: str
     free_mb: int
+    disk_free_mb: int = -1
+    disk_needs_mb: int = 0
+    tidied: bool = False  # nothing can be freed there any more without asking
+    ours: tuple[tuple[str, int], ...] = ()  # what could be deleted by hand then, and its MB
 
 
 class MachineLost(Event, frozen=True):

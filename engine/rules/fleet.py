@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import drift, reserve, starts
+from engine.rules import disks, drift, reserve, starts
+from engine.rules.disks import Disk
 from engine.rules.drift import Drift
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
@@ -71,6 +72,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     cores: int = 0  # 0: not told
     free_mb: int = starts.UNKNOWN  # memory that can be had
     told_at: float = 0.0  # when that was so
+    disk: Disk = Disk()
 
     def has(self, agent: str) -> bool:
         """Whether an agent can run there; of this machine each account says itself."""
@@ -192,15 +194,9 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case MachineRemoved(machine=name):
             return _grant(_removed(now, name), event.at)
         case MachineSeen():
-            return _grant(_seen(now, event), event.at)
-        case MachineLoad(machine=name, free_mb=free_mb):
-            machines = tuple(
-                replace(machine, free_mb=free_mb, told_at=event.at)
-                if machine.name == name
-                else machine
-                for machine in now.machines
-            )
-            return _grant(replace(now, machines=machines), event.at)
+            return _and_say(*_seen(now, event), event.at)
+        case MachineLoad():
+            return _and_say(*_loaded(now, event), event.at)
         case MachineLost(machine=name, why=why):
             machines = tuple(
                 replace(machine, up=False, why=why) if machine.name == name else machine
@@ -260,6 +256,11 @@ def looked_at(now: Fleet) -> tuple[str, ...]:
             or any(_waits_for_memory(slot, machine) for slot in now.wanting)
         )
     )
+
+
+def short_of_room(now: Fleet) -> tuple[str, ...]:
+    """The machines whose disk is nearly full."""
+    return tuple(machine.name for machine in now.machines if machine.up and machine.disk.low)
 
 
 def _waits_for_memory(slot: Slot, machine: Machine) -> bool:
@@ -377,12 +378,32 @@ def _with(now: Fleet, machine: Machine) -> Fleet:
     return replace(now, machines=machines)
 
 
-def _seen(now: Fleet, event: MachineSeen) -> Fleet:
+def _loaded(now: Fleet, event: MachineLoad) -> tuple[Fleet, tuple[AnyEffect, ...]]:
+    known = now.machine(event.machine)
+    if known is None:
+        return now, ()
+    told = Disk(event.disk_free_mb, event.disk_needs_mb, ours=event.ours)
+    disk, said = disks.noted(known.disk, known.name, told, tidied=event.tidied)
+    loaded = replace(known, free_mb=event.free_mb, told_at=event.at, disk=disk)
+    return _with(now, loaded), said
+
+
+def _and_say(
+    now: Fleet, said: tuple[AnyEffect, ...], at: float
+) -> tuple[Fleet, tuple[AnyEffect, ...]]:
+    after, effects = _grant(now, at)
+    return after, (*said, *effects)
+
+
+def _seen(now: Fleet, event: MachineSeen) -> tuple[Fleet, tuple[AnyEffect, ...]]:
     known = now.machine(event.machine)
     if known is None and event.machine != HERE:
-        return now  # removed meanwhile
+        return now, ()  # removed meanwhile
+    known = known or Machine(name=event.machine)
+    told = Disk(event.disk_free_mb, event.disk_needs_mb)
+    disk, said = disks.noted(known.disk, known.name, told)
     seen = replace(
-        known or Machine(name=event.machine),
+        known,
         up=True,
         why="",
         fenced=event.fenced,
@@ -391,8 +412,9 @@ def _seen(now: Fleet, event: MachineSeen) -> Fleet:
         cores=event.cores,
         free_mb=event.free_mb,
         told_at=event.at,
+        disk=disk,
     )
-    return _with(now, seen)
+    return _with(now, seen), said
 
 
 def _rest_over(now: Fleet, event: RestOver) -> tuple[Fleet, tuple[AnyEffect, ...]]:
@@ -533,11 +555,16 @@ def _waits_there(
     there = [slot for slot in running if slot.machine == machine.name]
     starting = sum(slot.starting for slot in there)
     age_s = at - machine.told_at
-    if careful and machine.cores and machine.free_mb != starts.UNKNOWN:
+    if machine.disk.low:
+        return disks.nearly_full(machine.disk)
+    told = bool(machine.cores) and machine.free_mb != starts.UNKNOWN
+    if careful and told:
         if age_s > starts.FRESH_S:
             return starts.LOOKED_AT
         if starts.is_short(machine.free_mb, age_s, starting, max(1, len(there))):
             return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
+    if told and starting and age_s > starts.FRESH_S:  # nobody starts beside it on an old number
+        return starts.LOOKED_AT
     if starts.is_short(machine.free_mb, age_s, starting, len(there)):
         return starts.nearly_full(starts.left_mb(machine.free_mb, starting))
     if not starts.may_start(machine.cores, starting):

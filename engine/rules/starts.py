@@ -4,7 +4,8 @@ A start is what costs: an agent's program is loaded, its tree is laid and set up
 until the agent took its turn up (RunUp), the run is over, or START_S passed; no more runs are starting
 on a machine than it has cores, the others wait their turn. Memory counts less what those that are
 starting have not taken yet; it is held against a run only while another of ours is there, so that
-something always goes on, and only while the machine's own report of it is fresh. A run whose last turn
+something always goes on, and only while the machine's own report of it is fresh: with an old one
+one run starts, and the others wait for the next. A run whose last turn
 was killed there is held to it even alone, and waits for a fresh report (killed.py).
 
 Part of fleet.py's rule. Pure. Neighbour: engine/load.py brings the reports (engine/node/load.py).

@@ -87,8 +87,11 @@ class _Room:
     def __init__(self) -> None:
         self.database: Database
         self.asked: list[str] = []
+        self.short = False
 
-    async def none(self) -> None:
+    async def none(self, read_only: bool) -> None:
+        assert not read_only
+        self.short = True
         self.asked.append("none")
         if len(self.asked) == 3:
             await self.database.fetch("PRAGMA max_page_count = 100000")

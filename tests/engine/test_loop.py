@@ -599,7 +599,7 @@ async def test_an_effect_that_finds_no_room_is_put_off_and_no_death(world: World
         await open_goal(e)
         await e.loop.settle()
         (owed,) = await e.ledger.owed()
-        assert (owed.tries, owed.deaths) == (1, 0)
+        assert (owed.tries, owed.deaths) == (0, 0)  # however often: it waits for room, not for luck
         await e.pass_time(60.0)
         assert e.loop.state("goal/g-1").heard == ("done",)
 

@@ -150,7 +150,30 @@ def test_one_run_is_let_through_however_little_memory_there_is() -> None:
 
 
 def test_a_report_that_is_old_holds_nobody() -> None:
-    line = Line(here(free_mb=100), wanted(1), wanted(2, at=starts.FRESH_S + 1))
+    line = Line(here(free_mb=100), wanted(1), RunUp(run="r-1"), wanted(2, at=starts.FRESH_S + 1))
+    assert line.said["r-2"] == "on here"
+
+
+def test_of_many_that_come_upon_an_old_report_one_starts_and_the_others_wait_for_a_new_one() -> (
+    None
+):
+    """BR-66: all at once, as after /resume all, each would find the memory of an hour ago."""
+    late = starts.FRESH_S + 1
+    line = Line(here(cores=8, free_mb=9000), *(wanted(n, at=late) for n in range(1, 9)))
+    assert [run for run, said in line.said.items() if said == "on here"] == ["r-1"]
+    assert line.said["r-2"] == "here: its memory is looked at first"
+    room = starts.FLOOR_MB + 3 * starts.NEEDS_MB
+    line.after(MachineLoad(machine="here", free_mb=room, at=late))
+    assert [run for run, said in line.said.items() if said == "on here"] == [
+        *("r-1", "r-2", "r-3", "r-4")
+    ]
+    assert line.said["r-5"] == "here: memory is nearly full (0.4 GB free)"
+
+
+def test_who_waits_for_a_look_goes_on_if_the_machine_does_not_say() -> None:
+    late = starts.FRESH_S + 1
+    line = Line(here(cores=8, free_mb=9000), wanted(1, at=late), wanted(2, at=late))
+    line.after(MachineLoad(machine="here", free_mb=starts.UNKNOWN, at=late))
     assert line.said["r-2"] == "on here"
 
 

@@ -54,7 +54,7 @@ class SimEngine(Engine):
         self._others = machines
 
     def _file(self) -> Database:
-        return SimDatabase(self.home.engine_db, self._disk)
+        return SimDatabase(self.home.engine_db, self._disk, self.room)
 
     def _hub(self) -> Hub:
         return SimHub(self.home.hubs, self._git, self._disk)
@@ -123,7 +123,7 @@ class Box:
 
     def _judge_death(self, life: asyncio.Task[None]) -> None:
         fault = None if life.cancelled() else life.exception()
-        expected = self.disk.dead or self.disk.full
+        expected = self.disk.dead
         self.disk.end_life()
         self._tell(f"the engine is gone: {self.disk.died_at or 'ended'}")
         self.disk.died_at = ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self, TypeVar
 
-from stores.database import Database
+from stores.database import Database, Room
 from tests.crash import Crash
 
 T = TypeVar("T")
@@ -86,8 +86,8 @@ class _Inline:
 class SimDatabase(Database):
     """The ledger's file on a simulated disk."""
 
-    def __init__(self, path: Path, disk: Disk) -> None:
-        super().__init__(path, "ledger")
+    def __init__(self, path: Path, disk: Disk, room: Room) -> None:
+        super().__init__(path, "ledger", room=room)
         self._disk = disk
 
     async def open(self) -> Self:
@@ -97,7 +97,9 @@ class SimDatabase(Database):
         await connection.hop(self._ready)
         return self
 
-    async def write(self, work: Callable[[sqlite3.Connection], T], **how: Any) -> T:
+    async def _written(self, *what: Any) -> Any:
         if self._disk.full:
-            raise sqlite3.OperationalError("database or disk is full")
-        return await super().write(work, **how)
+            fault = sqlite3.OperationalError("database or disk is full")
+            fault.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise fault
+        return await super()._written(*what)

@@ -1,0 +1,70 @@
+"""A disk of a few megabytes, filled and emptied at will: what a full one does is the kernel's own doing.
+
+Mounting takes root. An ordinary user has it in a namespace of their own: `alone` plays a file of tests
+there, so that those tests are played by whoever may start one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
+
+
+class SmallDisk:
+    """One, and what fills it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._filler = root / "filler"
+
+    def fill(self, left_kib: int = 0) -> None:
+        """Leave so much room and no more."""
+        self.free()
+        with self._filler.open("wb", buffering=0) as file:
+            while (more := self._left_kib() - left_kib) > 0:
+                file.write(bytes(min(more, 256) * 1024))
+
+    def free(self) -> None:
+        """Take away what fills it."""
+        self._filler.unlink(missing_ok=True)
+
+    def read_only(self, yes: bool) -> None:
+        how = "ro" if yes else "rw"
+        subprocess.run(["mount", "-o", f"remount,{how}", str(self.root)], check=True)
+
+    def _left_kib(self) -> int:
+        disk = os.statvfs(self.root)
+        return disk.f_bavail * disk.f_frsize // 1024
+
+
+@contextmanager
+def small_disk(at: Path, kib: int) -> Iterator[SmallDisk]:
+    at.mkdir(parents=True, exist_ok=True)
+    how = ["mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=755", "none", str(at)]
+    if subprocess.run(how, capture_output=True).returncode:
+        pytest.skip("nobody may mount here")
+    try:
+        yield SmallDisk(at)
+    finally:
+        subprocess.run(["umount", "--lazy", str(at)], check=True)
+
+
+def alone(file: str) -> None:
+    """Play a file of tests as root of a namespace, for a user who may not mount."""
+    if os.geteuid() == 0:
+        return
+    new = [shutil.which("unshare") or "unshare", "-Urm"]
+    if subprocess.run([*new, "true"], capture_output=True).returncode:
+        pytest.skip("no user namespaces here")
+    words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file)
+    done = subprocess.run([*new, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
