@@ -24,8 +24,9 @@ def session_stage(card: SessionCard) -> str:
 
 
 def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
-    if card.doing != card.stage:
+    if card.doing not in (card.stage, card.cut_off):
         sheet.fact(one_line(card.doing, 160), "italic")
+    _cut_off(card, sheet)
     for wait in card.waits:
         sheet.line(_wait(wait, zone, told=card.stage == "stopped"))
     for line in text_live.progress(card):
@@ -48,7 +49,7 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     if card.asks:
         sheet.line(one_line(card.title, HEADING))
     attempt = f"attempt {card.attempt}" if card.attempt > 1 else ""
-    stage, doing = card.stage, "" if card.doing == card.stage else card.doing
+    stage, doing = card.stage, "" if card.doing in (card.stage, card.cut_off) else card.doing
     if stage in TAKEN_IN and doing:  # ours, not the agent's: one line says it
         stage, doing = doing, ""
     for wait in card.waits:  # what it waits for stands where its stage would
@@ -57,6 +58,7 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     where = card.where.partition(":")[0] if stage in OVER else card.where
     sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(where)))
     sheet.fact(one_line(doing, 160), "italic")
+    _cut_off(card, sheet)
     if card.uncopied:
         sheet.line(f"⚠ Not copied into its tree: {one_line(card.uncopied, 200)}")
     if card.failure:
@@ -70,6 +72,12 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
             text_live.lines_to_come(card),
         )
     )
+
+
+def _cut_off(card: SessionCard | WorkerCard, sheet: Sheet) -> None:
+    """Say what the turn before was cut off in: its agent was told, and looks before it repeats it."""
+    if card.cut_off:
+        sheet.line(f"↻ {capital(one_line(card.cut_off, 160))}; goes on, told to look first")
 
 
 def _wait(wait: Wait, zone: tzinfo | None, *, told: bool = False) -> str:

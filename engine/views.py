@@ -89,6 +89,7 @@ class SessionCard(Card, frozen=True, kw_only=True):
     rehearsal: bool = False
     work: tuple[WorkLine, ...] = ()  # who works at what, and what starts next
     more: int = 0  # lines left out
+    cut_off: str = ""  # "cut off during Bash: make", of the lead's turn before this one
 
 
 class PieceLine(Struct, frozen=True):
@@ -161,6 +162,7 @@ class WorkerCard(Card, frozen=True, kw_only=True):
     failure: str = ""  # what went wrong, with Retry and Stop as the way out
     report: str = ""
     uncopied: str = ""  # what its tree lacks of what the settings have copied, and why
+    cut_off: str = ""  # "cut off during Bash: make", of its turn before this one
 
 
 class PermissionCard(Card, frozen=True, kw_only=True):

@@ -40,6 +40,10 @@ class AtWork:
         behind = ours - machine
         self._behind = behind if self._behind is None else min(self._behind, behind)
 
+    def ended(self, t: float) -> None:
+        """Note when its process ended, where somebody saw that."""
+        self._last = max(self._last, t)
+
     def note(self, meaning: Meaning, t: float) -> None:
         """Take in what a line of that time meant."""
         self._last = max(self._last, t)

@@ -56,6 +56,7 @@ MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has th
 MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
 MAX_NESTED = 200  # brackets within brackets of one: what reads it later has less room than we
 
+NOTHING_DONE = "The agent ended its turn without a word, and had done nothing in it."
 TOO_LONG = "That is too long to be put to the owner. Do it in smaller parts."
 
 ERRORS: Mapping[str, TurnError] = {
@@ -88,6 +89,7 @@ class Turn:
         self._stray = ""  # the last it printed that is no line of its protocol
         self._at_work = AtWork()
         self._is_whole = False  # what `_at_work` knows: we read the run from its start
+        self._saw_begin = False  # of the turn that goes on
         self._at = 0.0  # of the line being read, by its machine's clock
 
     @property
@@ -127,6 +129,7 @@ class Turn:
             self._errors.append(str(said)[:ERROR_LENGTH])
         elif kind == "desk" and isinstance(said, dict):
             if "tool" in said:
+                self._at_work.has_acted = True
                 await self._call(said, cause, position)
             elif said.get("late"):
                 await self._late(said, cause, position)
@@ -188,13 +191,7 @@ class Turn:
                 return RunBusy(run=run, tasks=tasks)
             case lines.Ended():
                 self._ended = True
-                return TurnEnded(
-                    run=run,
-                    text=meaning.text[:MAX_SAID],
-                    error=meaning.error[:MAX_SAID],
-                    kind=ERRORS[meaning.error_kind],
-                    cost_usd=meaning.cost_usd,
-                )
+                return self._turn_ended(meaning)
             case lines.Tool(brief=brief):
                 self._runs.following.note_doing(run, brief)
             case lines.Said(text=text):
@@ -208,8 +205,20 @@ class Turn:
                 pass
         return None
 
+    def _turn_ended(self, ended: lines.Ended) -> TurnEnded:
+        """A turn's end as the agent tells it; "success" with nothing said or done is none."""
+        idle = ended.is_empty and self._saw_begin and not self._at_work.has_acted
+        return TurnEnded(
+            run=self._followed.run,
+            text=ended.text[:MAX_SAID],
+            error=NOTHING_DONE if idle else ended.error[:MAX_SAID],
+            kind=TurnError.AGENT if idle else ERRORS[ended.error_kind],
+            cost_usd=ended.cost_usd,
+        )
+
     def _began(self, began: lines.Began) -> SessionNamed:
         self._ended = False
+        self._saw_begin = True
         self._version = began.version
         warning = self._driver.version_warning(began.version)
         if not began.desk_ok:
@@ -243,7 +252,15 @@ class Turn:
             input_json=asked.input_json,
             questions=asked.questions,
             unfenced=not self._runs.is_fenced(self._followed.machine),
+            use=asked.use,
         )
+
+    async def _cut_off(self, how: Mapping[str, Any]) -> LeftOff:
+        left = await self.left_off()
+        if how.get("why") == "cut off" or left.went_s is None:  # who wrote that did not see it end
+            return left
+        self._at_work.ended(self._at)
+        return self._at_work.left_off()
 
     async def left_off(self) -> LeftOff:
         """How far its agent has got; raises Unreachable if what we missed is not to be had now."""
@@ -318,7 +335,7 @@ class Turn:
             why=why,
             signal=_foreign_signal(how),
             beside=self._runs.agents_on(self._followed.machine),
-            left=None if ended else await self.left_off(),
+            left=None if ended else await self._cut_off(how),
         )
         await self._runs.post(self._followed.stream, exited, f"{cause}.1", position=position)
 

@@ -11,6 +11,7 @@ from engine.rules import goal_state as goal_rule
 from engine.rules import own_tasks, session_state, steering
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
+from engine.rules.cut_off import during
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
@@ -47,24 +48,35 @@ SHIP_DOING = {
 }
 
 
+GOES_ON = (*session_state.LIVE, session_state.Stage.WANTING, session_state.Stage.PARKED)
+
+
 def session_doing(world: World, session: Session | None, doing: Doing) -> str:
     if session is None:
         return ""
     match session.stage:
         case session_state.Stage.STARTING:
-            return "starting"
+            return doing(session.run) or "starting"
         case session_state.Stage.RUNNING if holds_for_you(world, session):
             return ""  # its last tool is the one that waits
         case session_state.Stage.RUNNING if session.kept_end is not None:
             return own_tasks.counted_words(session.tasks)
         case session_state.Stage.RUNNING:
-            return doing(session.run) or "working"
+            return doing(session.run) or cut_off_line(session) or "working"
         case session_state.Stage.CLOSING:
             return "ending its turn"
         case session_state.Stage.IDLE if session.queue and not session.interrupted:
             return "news is gathered for it"
         case _:
             return ""
+
+
+def cut_off_line(session: Session | None) -> str:
+    """What the turn before was cut off in, while the one that goes on with it has not ended."""
+    if session is None or session.left is None or session.stage not in GOES_ON:
+        return ""
+    after = f" after {session.left.done}" if session.left.done else ""
+    return f"cut off{during(session.left) or after}"
 
 
 def owner_lines(session: Session | None) -> int:

@@ -5,7 +5,7 @@ Pure. Neighbours: waits.py and doing.py (its two lines), engine/progress.py (its
 
 from __future__ import annotations
 
-from engine.board.doing import goal_doing, owner_lines, session_doing, steered
+from engine.board.doing import cut_off_line, goal_doing, owner_lines, session_doing, steered
 from engine.board.looking import Doing, World, cost_of, fence_of, lead_of, open_asks, state_of
 from engine.board.waits import YOUR_LINE, decision_waits, lead_waits, may_be_resumed
 from engine.rules import goal_state as goal_rule
@@ -110,6 +110,7 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         base=goal.base,
         check=_check_line(goal) if goal.branch else "",
         waits=lead_waits(world, goal, lead),
+        cut_off=cut_off_line(lead) if goal.live else "",
         pieces=len(_counted(goal)),
         landed=sum(piece.stage is plan_rule.Stage.LANDED for piece in _counted(goal)),
         cost_usd=cost_of(world, goal),

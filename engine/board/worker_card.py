@@ -5,7 +5,7 @@ Pure. Neighbours: waits.py and doing.py (of its session), plan_card.py (a piece 
 
 from __future__ import annotations
 
-from engine.board.doing import owner_lines, session_doing, steered
+from engine.board.doing import cut_off_line, owner_lines, session_doing, steered
 from engine.board.looking import Doing, World, state_of
 from engine.board.plan_card import where_of
 from engine.board.waits import is_paused, session_waits
@@ -92,6 +92,7 @@ def worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerC
         branch=piece.branch,
         attempt=piece.attempt,
         waits=_worker_waits(world, goal, piece, session),
+        cut_off=cut_off_line(session),
         uncopied=session.uncopied if session and piece.stage in plan_rule.OPEN else "",
         said=(session.said if session else "") or piece.summary,
         cost_usd=session.cost_usd if session else 0.0,

@@ -69,6 +69,7 @@ def put(now: Session, event: AskRaised) -> Step:
         detail=event.detail,
         tool=event.tool,
         input_json=event.input_json,
+        use=event.use,
     )
     asked = Asked(
         kind=event.kind,

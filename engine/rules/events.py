@@ -711,6 +711,7 @@ class AskRaised(Event, frozen=True):
     questions: tuple[Question, ...] = ()
     call: str = ""
     unfenced: bool = False  # where the agent runs
+    use: str = ""  # the agent's own id of the call it asks about
 
 
 class AskSettled(Event, frozen=True):

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import news
+from engine.rules import cut_off, news
 from engine.rules.effects import Say, Tell
 from engine.rules.events import HoldOver, RunExited
-from engine.rules.session_state import Line, Session, Stage, Step, next_turn
+from engine.rules.session_state import Session, Stage, Step, next_turn
 from engine.rules.words import TurnError
 
 PAUSE_S = 5 * 60.0
@@ -31,25 +31,26 @@ def was_killed(event: RunExited) -> bool:
     return event.signal > 0 and event.signal not in IN_ORDER
 
 
-def words(event: RunExited) -> str:
-    """Say what killed it, as far as can be known."""
+def words(event: RunExited, during: str = "") -> str:
+    """Say what killed it, as far as can be known, and in what."""
     memory = ", perhaps for want of memory" if event.signal == KILL else ""
     ran = "1 agent" if event.beside == 1 else f"{event.beside} agents"
-    return f"{BY_SIGNAL}{event.signal}{memory}: {ran} ran there"
+    return f"{BY_SIGNAL}{event.signal}{during}{memory}: {ran} ran there"
 
 
 def parked(now: Session, event: RunExited) -> Step:
     """Wait for better times with a note for the turn to come."""
-    why, until = words(event), event.at + PAUSE_S
-    lines = () if now.named else now.taken
-    note = Line(news.cut_off(why, silent=False), "plain code")
+    until = event.at + PAUSE_S
+    opening = cut_off.opening(now, event, words(event))
+    why = words(event, cut_off.during(event.left))
     waiting = replace(
         now,
         stage=Stage.PARKED,
         kills=now.kills + 1,
         ending=TurnError.NONE,
         taken=(),
-        queue=(*lines, note, *now.queue),
+        queue=(*opening, *now.queue),
+        left=event.left,
         parked_until=until,
         why=why,
     )

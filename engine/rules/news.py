@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from engine.rules import plan
 from engine.rules.plan import Piece
-from engine.rules.words import AskKind, Attachment, CheckVerdict, Decision, Kept, Role
+from engine.rules.words import (
+    AskKind,
+    Attachment,
+    CheckVerdict,
+    Decision,
+    Kept,
+    LeftOff,
+    OpenTool,
+    Role,
+)
 
 FOREIGN = 600
 REASON = 300  # characters of what went wrong that go into a sentence of ours
@@ -25,6 +34,7 @@ SIGNED_IN_AGAIN = (
     "[Quarterdeck] Your last turn was refused: your account was not signed in. It is now. Look first "
     "at what was already done; here is again what you were given."
 )
+NOTHING = LeftOff()
 WORDLESS = "(I sent this without words.)"
 FORGOTTEN = (
     "[Quarterdeck] Your earlier conversation could not be reopened, so this is a fresh start. "
@@ -151,18 +161,64 @@ def answer(
     return f"[Quarterdeck] The owner sends your approach back: {text}"
 
 
-def cut_off(why: str, *, silent: bool) -> str:
-    """The note a resumed turn begins with."""
+def cut_off(
+    why: str, *, silent: bool, left: LeftOff = NOTHING, at: float = 0.0, again: bool = False
+) -> str:
+    """The note a resumed turn begins with.
+
+    at      when the end was seen
+    again   what the turn was given follows once more: it may be lost
+    """
     reason = why or "the process ended"
     said = (
         "Your last turn had been silent for long and was ended"
         if silent
         else f"Your last turn was cut off ({reason})"
     )
-    return (
-        f"[Quarterdeck] {said}. What you were doing may be half done: check the state of your "
-        "branch and of any command you had started, then carry on."
+    lines = [f"[Quarterdeck] {said}.", *_was_open(left, at)]
+    lines.append(
+        "What you were doing may be half done: check the state of your branch and of any command you "
+        "had started, then carry on."
     )
+    if again:
+        lines.append(
+            "It ended so soon after it had begun that what you were given for it may be missing above: "
+            "here it is once more, to be done once."
+        )
+    return "\n".join(lines) if left.tools else " ".join(lines)
+
+
+def _was_open(left: LeftOff, at: float) -> list[str]:
+    if left.tools:
+        ran = [_open_tool(tool, at) for tool in left.tools]
+        return ["These were under way:" if len(ran) > 1 else "This was under way:", *ran]
+    last = [f"the last you had done was {_quoted(left.done)}"] if left.done else []
+    last += [f"the last you had said was {_quoted(left.said)}"] if left.said else []
+    return [f"No tool was under way; {', and '.join(last)}."] if last else []
+
+
+def _open_tool(tool: OpenTool, at: float) -> str:
+    begun = f", begun {span(at - tool.since)} before that was seen" if tool.since else ""
+    given = f", with {_quoted(tool.given)}" if tool.given else ""
+    became = (
+        "It waited for the owner's answer and has not run."
+        if tool.waits
+        else "Its result is not known: look whether it took effect before you repeat it."
+    )
+    return f"- {reason(tool.name)}{given}{begun}. {became}"
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split()).replace("`", "'")
+    return f"`{line if len(line) <= REASON else line[: REASON - 1] + '…'}`"
+
+
+def span(seconds: float) -> str:
+    """A time as said in passing."""
+    if seconds < 90:
+        return f"{max(seconds, 0):.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def base_checked(base: str, verdict: CheckVerdict) -> str:

@@ -15,7 +15,16 @@ from msgspec.structs import replace
 from engine.rules import attached
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import SlotWanted, TurnEnded
-from engine.rules.words import Account, AskKind, Attachment, OpenTool, Role, Silence, TurnError
+from engine.rules.words import (
+    Account,
+    AskKind,
+    Attachment,
+    LeftOff,
+    OpenTool,
+    Role,
+    Silence,
+    TurnError,
+)
 
 
 class Stage(StrEnum):
@@ -55,6 +64,7 @@ class OpenAsk(Struct, frozen=True, kw_only=True):
     tool: str
     input_json: str
     parked: bool = False
+    use: str = ""  # the agent's own id of the call it asks about
 
 
 class Steered(Struct, frozen=True):
@@ -115,6 +125,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     kept_end: TurnEnded | None = None  # of a turn whose run is kept for them
     ended_early: bool = False  # interrupted, and may go on by itself with lines it was given
     cut_offs: int = 0
+    left: LeftOff | None = None  # how far the turn had got that was cut off before this one
     kills: int = 0  # in a row, by others than us
     given: bool = False  # a worker's work is being looked at: no turn until it is back
     parked_until: float = 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, killed, news
+from engine.rules import attached, cut_off, killed, news
 from engine.rules.asking import held_by_run, why_gone, withdraw
 from engine.rules.effects import AfterLimit, AnyEffect, CloseRun, Say, Tell
 from engine.rules.events import (
@@ -47,6 +47,7 @@ def ended(now: Session, event: TurnEnded, *, shown: bool = False) -> Step:
         after,
         stage=Stage.CLOSING,
         over=event,
+        left=None,
         said=event.text or after.said,
         cost_usd=after.cost_usd + event.cost_usd,
     )
@@ -81,6 +82,7 @@ def _rest_account(now: Session, event: TurnEnded) -> tuple[AnyEffect, ...]:
 
 def exited(now: Session, event: RunExited) -> Step:
     """No process lives any more: free the place, then go on."""
+    event = replace(event, left=cut_off.judged(now, event.left))
     withdrawn, told = withdraw(unheard(now), held_by_run, why_gone(now, TURN_ENDED))
     let_in = now.over is not None and now.over.kind in (TurnError.NONE, TurnError.LIMIT)
     freed = Tell(stream="fleet", event=SlotFreed(run=now.run, let_in=let_in))
@@ -97,7 +99,8 @@ def _after_exit(now: Session, event: RunExited) -> Step:
     if over is None and killed.was_killed(event) and now.kills < killed.MAX_KILLS:
         return killed.parked(now, event)
     if over is None and killed.was_killed(event):
-        why = f"it was {killed.words(event)}; that was the second time in a row"
+        words = killed.words(event, cut_off.during(event.left))
+        why = f"it was {words}; that was the second time in a row"
         return _failed(now, why, TurnError.CUT_OFF)
     if over is None:
         return _cut_off(now, event)
@@ -227,17 +230,18 @@ def _cut_off(now: Session, event: RunExited) -> Step:
     """The process died under the turn: go on with a note, not for ever."""
     cut_offs = now.cut_offs + 1
     if cut_offs > MAX_CUT_OFFS:
-        why = f"its process ended {cut_offs} times without finishing a turn ({event.why})"
+        last = cut_off.during(event.left)
+        last = f", the last time{last}" if last else ""
+        why = f"its process ended {cut_offs} times without finishing a turn{last} ({event.why})"
         return _failed(now, why, TurnError.CUT_OFF)
-    note = news.cut_off(event.why, silent=now.ending is TurnError.SILENT)
-    lines = () if now.named else now.taken
     again = replace(
         now,
         stage=Stage.IDLE,
         cut_offs=cut_offs,
+        left=event.left,
         ending=TurnError.NONE,
         taken=(),
-        queue=(*lines, Line(note, "plain code"), *now.queue),
+        queue=(*cut_off.opening(now, event, event.why), *now.queue),
     )
     return next_turn(again)
 
@@ -264,6 +268,7 @@ def _failed(now: Session, why: str, kind: TurnError) -> Step:
         queue=(*now.taken, *now.queue),
         taken=(),
         ending=TurnError.NONE,
+        left=None,
         cut_offs=0,
         kills=0,
     )
@@ -312,6 +317,7 @@ def rest(now: Session) -> Step:
         queue=(*again, *now.queue) if now.live and not finished else now.queue,
         taken=(),
         ending=TurnError.NONE,
+        left=None,
     )
     effects: tuple[AnyEffect, ...] = ()
     waits = now.role is Role.WORKER and bool(held.asks)

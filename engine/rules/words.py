@@ -81,6 +81,7 @@ class OpenTool(Struct, frozen=True):
     given: str = ""  # what it is used with, one line
     since: float = 0.0  # by our clock
     timeout_s: float = 0.0  # the time its agent gave it; 0: none was said
+    waits: bool = False  # for its owner's answer: it has not run
 
 
 class Retry(Struct, frozen=True):

@@ -116,6 +116,16 @@ def test_why_it_runs_there_is_not_said_of_what_is_over_and_a_fence_only_where_th
     assert "\n⚠ unfenced: running as root" in loud
 
 
+def test_what_the_turn_before_was_cut_off_in_is_said_once() -> None:
+    worker = next(card for card in CARDS if isinstance(card, WorkerCard) and not card.asks)
+    cut = "cut off during Bash: npm run build"
+    for card in (worker, session()):
+        for doing in (cut, "working"):
+            shown = text.card(replace(card, cut_off=cut, doing=doing)).rich.text
+            assert "\n↻ Cut off during Bash: npm run build; goes on, told to look first" in shown
+            assert shown.lower().count(cut.lower()) == 1
+
+
 def test_what_a_worker_waits_for_stands_in_place_of_its_stage() -> None:
     worker = next(card for card in CARDS if isinstance(card, WorkerCard) and not card.asks)
     for what, why, said in (

@@ -368,18 +368,20 @@ def _control_request(line: _Json, _: Memory) -> tuple[Meaning, ...]:
     if request.get("subtype") != "can_use_tool":
         return (Unknown(f"control_request/{_str(request.get('subtype'))}"),)
     request_id, tool = _str(line.get("request_id")), _str(request.get("tool_name"))
-    given = _dict(request.get("input"))
+    given, use = _dict(request.get("input")), _str(request.get("tool_use_id"))
     stored = json.dumps(given)
     questions = _questions(given) if tool == "AskUserQuestion" else ()
     if questions:
         detail = _question_text(given)
-        return (Asked(request_id, tool, stored, "question", "Question", detail, questions),)
+        return (Asked(request_id, tool, stored, "question", "Question", detail, questions, use),)
     if tool == "ExitPlanMode":
-        return (Asked(request_id, tool, stored, "approach", "Approach", _str(given.get("plan"))),)
+        plan = _str(given.get("plan"))
+        return (Asked(request_id, tool, stored, "approach", "Approach", plan, use=use),)
     title = _TITLES.get(tool) or (
         "Use a tool of an MCP server" if tool.startswith("mcp__") else "Use a tool"
     )
-    return (Asked(request_id, tool, stored, "permission", title, _detail(tool, given)),)
+    detail = _detail(tool, given)
+    return (Asked(request_id, tool, stored, "permission", title, detail, use=use),)
 
 
 def _cancel(line: _Json, _: Memory) -> tuple[Meaning, ...]:

@@ -96,6 +96,7 @@ class Asked(Request, frozen=True, tag=True):
     title: str
     detail: str
     questions: tuple[Question, ...] = ()
+    use: str = ""  # its own id of the call
 
 
 class AskWithdrawn(Struct, frozen=True, tag=True):
