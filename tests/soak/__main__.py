@@ -72,7 +72,9 @@ def week(minutes: float, seed: int) -> list[str]:
     return ["tests.soak.week", "--sessions", str(sessions), "--seed", str(seed)]
 
 
-LANES: tuple[tuple[Part, ...], ...] = (
+Lanes = tuple[tuple[Part, ...], ...]
+
+LANES: Lanes = (
     (Part("stories", seeds, 0.95),),
     (
         Part("week", week, 0.3),
@@ -82,7 +84,7 @@ LANES: tuple[tuple[Part, ...], ...] = (
         Part("growth", growth, 0.1),
     ),
 )
-ONLY_UNBOUNDED = (Part("no room", no_room, 0.0),)
+UNBOUNDED: Lanes = (LANES[0], (*LANES[1], Part("no room", no_room, 0.0)))
 
 
 def _bound(minutes: float) -> list[str]:
@@ -96,16 +98,16 @@ class Wrong(Exception):
 class Soak:
     """The parts under way and what each said last."""
 
-    def __init__(self, minutes: float, seed: int) -> None:
+    def __init__(self, lanes: Lanes, minutes: float, seed: int) -> None:
+        self._lanes = lanes
         self._minutes = minutes
         self._seed = seed
         self.figures: list[str] = []
 
     async def round(self) -> None:
         """Play every part once, the lanes beside each other."""
-        last = () if self._minutes else ONLY_UNBOUNDED
         async with asyncio.TaskGroup() as group:
-            for lane in (*LANES[:-1], (*LANES[-1], *last)):
+            for lane in self._lanes:
                 group.create_task(self._sail(lane))
         self._seed += 1
 
@@ -154,7 +156,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 async def soak(minutes: float, seed: int) -> int:
     began = time.monotonic()
-    whole = Soak(minutes, seed)
+    whole = Soak(LANES if minutes else UNBOUNDED, minutes, seed)
     wrong = await _wrong_in(whole)
     while not minutes and not wrong:
         _sum_up(whole, began)
