@@ -7,6 +7,7 @@ buttons.py (what a button carries), panels.py (the taps that are no card's), mes
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import tzinfo
 from typing import Any, TypeVar
 
 import telegram
@@ -104,7 +105,7 @@ class Taps:
         if isinstance(result, Reply) or pressed.verb not in READS:
             return result if isinstance(result, Reply) else Reply()
         if pressed.verb == "peek":
-            return Reply(_peeked(as_view(result, Peek), pressed.card, goal))
+            return Reply(_peeked(as_view(result, Peek), pressed.card, goal, self._cards.zone))
         found = as_view(result, Document)
         return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
 
@@ -252,9 +253,9 @@ class Taps:
         return self._cards.goal_of(card) or self._outbox.goal_of_thread(chat, thread)
 
 
-def _peeked(view: Peek, card: str, goal: str) -> tuple[Item, ...]:
+def _peeked(view: Peek, card: str, goal: str, zone: tzinfo | None) -> tuple[Item, ...]:
     """Return what a Peek shows: the newest is the only one there is of a card, and silent."""
     if view.words is not None:
         return tuple(Say(words=words, goal=goal) for words in text.document(view.words))
-    words = Words(text_live.peek(view))
+    words = Words(text_live.peek(view, zone))
     return (Say(words=words, goal=goal, card=card, instead=f"peek {card}"),)

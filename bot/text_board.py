@@ -10,6 +10,7 @@ from datetime import tzinfo
 
 from msgspec.structs import replace
 
+from bot import text_silence
 from bot.entities import Builder, one_line
 from bot.text_buttons import side_by_side
 from bot.text_card import first_line
@@ -64,7 +65,9 @@ def _numbered(rows: Sequence[Row], sheet: Builder, zone: tzinfo | None) -> None:
 
 def _row(row: Row, sheet: Builder, zone: tzinfo | None, mark: str = "•") -> None:
     until = f" · {clock(row.until, zone)}" if row.until else ""
-    sheet.line(f"{mark} {dots(one_line(row.title, ROW), one_line(row.text, 160))}{until}")
+    silent = text_silence.words(row.silence, zone) if row.silence else ""
+    said = dots(one_line(row.title, ROW), silent, one_line(row.text, 160))
+    sheet.line(f"{mark} {said}{until}")
 
 
 def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:

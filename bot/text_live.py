@@ -6,6 +6,9 @@ with nothing hidden in it, the newest kept where not all fits.
 
 from __future__ import annotations
 
+from datetime import tzinfo
+
+from bot import text_silence
 from bot.entities import Builder, Rich, one_line, units, visible
 from engine.views import Peek, SessionCard, WorkerCard
 
@@ -14,7 +17,7 @@ WAITS, IS_DONE = "❗ ", "✓ "
 PEEK_ROOM = 3200  # units of the block; all around it stays below 3,500
 
 
-def peek(view: Peek) -> Rich:
+def peek(view: Peek, zone: tzinfo | None = None) -> Rich:
     """Return what an agent does now and did last."""
     who = f"Peek: {one_line(view.who, 2 * HEADING)}"
     if view.missing:
@@ -24,6 +27,8 @@ def peek(view: Peek) -> Rich:
     if view.running and not view.waits:
         now = f"{one_line(view.doing, 160)} · for {span(view.doing_s)}" if view.doing else "thinks"
         silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
+        if view.silence is not None:  # it was looked into, and says more than the tool alone
+            now, silent = text_silence.words(view.silence, zone, silent=silent), ""
         sheet.line(" · ".join(part for part in (now, silent) if part))
     block = _newest([visible(line) for line in view.lines], PEEK_ROOM)
     if block:
@@ -33,14 +38,16 @@ def peek(view: Peek) -> Rich:
     return sheet.done()
 
 
-def progress(card: SessionCard) -> list[str]:
+def progress(card: SessionCard, zone: tzinfo | None = None) -> list[str]:
     """Return who works at what, a line each."""
     lines = [
         " · ".join(
             part
             for part in (
                 f"{line.number} {one_line(line.title, 40)}",
-                one_line(line.doing, 60),
+                text_silence.words(line.silence, zone)
+                if line.silence
+                else one_line(line.doing, 60),
                 one_line(line.machine, 30),
             )
             if part

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from bot import text_live
+from bot import text_live, text_silence
 from bot.entities import markdown, one_line
 from bot.text_estimate import money
 from bot.text_sheet import HEADING, Sheet, agent_and_model, capital, clock, count, dots, printed
@@ -24,12 +24,14 @@ def session_stage(card: SessionCard) -> str:
 
 
 def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
-    if card.doing not in (card.stage, card.cut_off):
+    if card.silence is not None:
+        sheet.fact(text_silence.words(card.silence, zone, card.agent), "italic")
+    elif card.doing not in (card.stage, card.cut_off):
         sheet.fact(one_line(card.doing, 160), "italic")
     _cut_off(card, sheet)
     for wait in card.waits:
         sheet.line(_wait(wait, zone, told=card.stage == "stopped"))
-    for line in text_live.progress(card):
+    for line in text_live.progress(card, zone):
         sheet.line(line)
     branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
     sheet.fact(dots(card.project, f"{card.base}{branch}"))
@@ -57,7 +59,8 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     # Why it ran just there is of no use any more once it is over.
     where = card.where.partition(":")[0] if stage in OVER else card.where
     sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(where)))
-    sheet.fact(one_line(doing, 160), "italic")
+    silent = text_silence.words(card.silence, zone, card.agent) if card.silence else ""
+    sheet.fact(silent or one_line(doing, 160), "italic")
     _cut_off(card, sheet)
     if card.uncopied:
         sheet.line(f"⚠ Not copied into its tree: {one_line(card.uncopied, 200)}")

@@ -44,7 +44,8 @@ def _at_work(card: WorkerCard) -> WorkLine:
         wait = card.waits[0]
         doing = wait.said if wait.what not in (INTERRUPTED, STOPPED) else f"{wait.said}: {wait.why}"
     machine = card.where.partition(":")[0] if ":" in card.where else ""
-    return WorkLine(card.number, card.title, doing, machine)
+    shown = None if card.asks or card.waits else card.silence
+    return WorkLine(card.number, card.title, doing, machine, shown)
 
 
 def _to_come(goal: Goal, piece: Piece, not_begun: Callable[[Goal], str]) -> WorkLine:

@@ -17,6 +17,8 @@ from msgspec import Struct
 from engine.rules.words import AlwaysRule, Question
 from engine.rules.words import Attachment as Attachment
 from engine.rules.words import PlanEstimate as PlanEstimate
+from engine.rules.words import Silence as Silence
+from engine.rules.words import Why as Why
 
 NEEDS_TEXT = frozenset({"correct", "answer", "another", "send_back"})
 
@@ -60,6 +62,7 @@ class WorkLine(Struct, frozen=True):
     title: str
     doing: str  # "Bash: pytest", "starts after piece 1", "waits for its next attempt"
     machine: str = ""
+    silence: Silence | None = None  # in place of what it does
 
 
 class SessionCard(Card, frozen=True, kw_only=True):
@@ -70,6 +73,7 @@ class SessionCard(Card, frozen=True, kw_only=True):
     text: str  # the goal, word for word
     stage: str  # planning, waits for your go, building, in review, shipping, shipped, dropped, stopped, failed
     doing: str = ""  # what the lead does now, one line
+    silence: Silence | None = None  # it prints nothing: shown in place of what it does
     agent: str = ""
     model: str = ""
     mode: str = ""
@@ -149,6 +153,7 @@ class WorkerCard(Card, frozen=True, kw_only=True):
     title: str
     stage: str
     doing: str = ""
+    silence: Silence | None = None
     where: str = ""
     agent: str = ""
     model: str = ""
@@ -368,6 +373,7 @@ class Row(Struct, frozen=True):
     title: str
     text: str
     until: float = 0.0
+    silence: Silence | None = None
 
 
 class Board(Struct, frozen=True):
@@ -494,6 +500,7 @@ class Peek(Struct, frozen=True, kw_only=True):
     doing: str = ""  # the tool it uses now, foreign text
     doing_s: float = 0.0
     silent_s: float = 0.0  # since it last printed anything
+    silence: Silence | None = None  # what for, if that was looked into
     lines: tuple[str, ...] = ()  # the last it said and did, oldest first; foreign text
     missing: str = ""  # why there are none: a sentence of ours
     waits: str = ""  # what it waits for while it runs: "waits for your answer"

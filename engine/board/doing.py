@@ -8,13 +8,14 @@ from __future__ import annotations
 from engine.board.looking import Doing, World, state_of
 from engine.rules import ask as ask_rule
 from engine.rules import goal_state as goal_rule
-from engine.rules import own_tasks, session_state, steering
+from engine.rules import own_tasks, session_state, silence, steering
 from engine.rules import ship as ship_rule
 from engine.rules.ask import Ask
 from engine.rules.cut_off import during
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.session_state import Session
 from engine.rules.ship import Ship
+from engine.views import Silence, Wait
 
 
 def holds_for_you(world: World, session: Session) -> bool:
@@ -49,6 +50,11 @@ SHIP_DOING = {
 
 
 GOES_ON = (*session_state.LIVE, session_state.Stage.WANTING, session_state.Stage.PARKED)
+
+
+def silent(session: Session | None, waits: tuple[Wait, ...]) -> Silence | None:
+    """Why a session at work prints nothing, where nothing else is shown that it waits for."""
+    return silence.shows(session) if session is not None and not waits else None
 
 
 def session_doing(world: World, session: Session | None, doing: Doing) -> str:

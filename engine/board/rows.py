@@ -96,7 +96,8 @@ def _rows_of_session(
         (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
     if card.doing and not card.waits:
         where = card.machine if isinstance(card, SessionCard) else card.where
-        running.append(Row(goal.id, card.id, title, f"{card.doing} · {where}"))
+        text = where if card.silence is not None else f"{card.doing} · {where}"
+        running.append(Row(goal.id, card.id, title, text, silence=card.silence))
 
 
 SHORT = 30

@@ -5,7 +5,14 @@ Pure. Neighbours: waits.py and doing.py (its two lines), engine/progress.py (its
 
 from __future__ import annotations
 
-from engine.board.doing import cut_off_line, goal_doing, owner_lines, session_doing, steered
+from engine.board.doing import (
+    cut_off_line,
+    goal_doing,
+    owner_lines,
+    session_doing,
+    silent,
+    steered,
+)
 from engine.board.looking import Doing, World, cost_of, fence_of, lead_of, open_asks, state_of
 from engine.board.waits import YOUR_LINE, decision_waits, lead_waits, may_be_resumed
 from engine.rules import goal_state as goal_rule
@@ -100,6 +107,7 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         files=len(goal.files),
         stage=_stage_word(world, goal),
         doing=session_doing(world, lead, doing) or goal_doing(world, goal),
+        silence=silent(lead, lead_waits(world, goal, lead)),
         agent=goal.account.agent,
         model=(lead.model if lead else "") or goal.model,
         mode=goal.mode,

@@ -5,7 +5,7 @@ Pure. Neighbours: waits.py and doing.py (of its session), plan_card.py (a piece 
 
 from __future__ import annotations
 
-from engine.board.doing import cut_off_line, owner_lines, session_doing, steered
+from engine.board.doing import cut_off_line, owner_lines, session_doing, silent, steered
 from engine.board.looking import Doing, World, state_of
 from engine.board.plan_card import where_of
 from engine.board.waits import is_paused, session_waits
@@ -68,6 +68,7 @@ def _worker_waits(
 def worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerCard:
     session = state_of(world, f"session/{piece.session}", Session)
     failed = piece.stage is plan_rule.Stage.FAILED and goal.live
+    waits = _worker_waits(world, goal, piece, session)
     buttons: list[str] = []
     if goal.live and not goal.held:
         if session and session.stage is session_state.Stage.RUNNING and not session.stopping:
@@ -86,12 +87,13 @@ def worker_card(world: World, goal: Goal, piece: Piece, doing: Doing) -> WorkerC
         title=piece.title,
         stage=piece.stage.value,
         doing=_piece_doing(world, goal, piece, session, doing),
+        silence=silent(session, waits) if piece.stage not in UNDER_WAY else None,
         where=where_of(world, goal, piece),
         agent=piece.agent,
         model=(session.model if session else "") or piece.model,
         branch=piece.branch,
         attempt=piece.attempt,
-        waits=_worker_waits(world, goal, piece, session),
+        waits=waits,
         cut_off=cut_off_line(session),
         uncopied=session.uncopied if session and piece.stage in plan_rule.OPEN else "",
         said=(session.said if session else "") or piece.summary,

@@ -16,7 +16,7 @@ from engine.adapters.agents import DRIVERS
 from engine.adapters.machines import NodeRefused
 from engine.errors import Refused, Unavailable, ended
 from engine.requests.inside import Inside
-from engine.rules import news
+from engine.rules import news, silence
 from engine.rules.session_state import Session, Stage
 from engine.rules.words import HERE
 from engine.views import Document, Peek, SessionCard, WorkerCard
@@ -76,6 +76,7 @@ class Peeks(Inside):
             doing=seen.doing,
             doing_s=max(0.0, seen.now - seen.since) if seen.doing else 0.0,
             silent_s=max(0.0, seen.now - seen.last_at) if seen.last_at else 0.0,
+            silence=silence.shows(session),
             lines=seen.lines,
         )
 

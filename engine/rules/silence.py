@@ -120,7 +120,8 @@ def _why(now: Session, event: RunQuiet, silent_s: float) -> Found:
         return Why.NETWORK, event.retry.reason, 0.0, event.retry.until
     tool = next((tool for tool in event.tools if _runs(tool, event, silent_s)), None)
     if tool is not None:
-        return Why.TOOL, tool.brief, min(tool.since, at - silent_s), 0.0
+        named = tool.given if tool.name == "Bash" and tool.given else tool.brief
+        return Why.TOOL, named, min(tool.since, at - silent_s), 0.0
     if now.tasks or (pulse is not None and _works(pulse)):
         return Why.TASKS, pulse.busiest if pulse is not None else "", 0.0, 0.0
     left = LEFT_BEHIND_S if pulse is not None and pulse.others else QUIET_S

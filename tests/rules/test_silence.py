@@ -172,7 +172,7 @@ def test_a_tool_whose_process_lives_is_waited_for_and_shown_with_its_age() -> No
     session = is_silent(world, start, 12 * 60, tools=(tool(world, 14 * 60),), pulse=SLEEPS)
     shown = silence.shows(session)
     assert shown is not None
-    assert (shown.why, shown.what, shown.minutes) == (Why.TOOL, "Bash: npm test", 10)
+    assert (shown.why, shown.what, shown.minutes) == (Why.TOOL, "npm test", 10)
     assert shown.begun - shown.since == 2 * 60
     for silent_s in (QUIET_S, LONG):
         is_silent(world, start, silent_s, tools=(tool(world, silent_s),), pulse=SLEEPS)
