@@ -38,6 +38,8 @@ from engine.rules.events import (
     RunExited,
     RunRefused,
     SessionOpened,
+    SessionResumed,
+    SessionStopped,
     ShipChecked,
     ShipFailed,
     ShipOpened,
@@ -76,6 +78,7 @@ def broken_promises(
         *_unchecked(history),
         *_twice(history, calls),
         *_allowed_by_nobody(history),
+        *_begins_though_stopped(history),
         *_too_many_attempts(states),
         *_reserve_not_kept(history),
     ]
@@ -98,6 +101,23 @@ def _allowed_by_nobody(history: Sequence[Happened]) -> Iterator[str]:
             case AskSettled(decision=Decision.ALLOW, ask=ask) if ask in asked:
                 if ask not in allowed and asked[ask] not in always:
                     yield f"{ask} ({asked[ask]}) was allowed by nobody"
+
+
+def _begins_though_stopped(history: Sequence[Happened]) -> Iterator[str]:
+    """What the owner stopped begins no turn before it is let go on."""
+    stopped: set[str] = set()
+    for stream, event, effects in history:
+        match event:
+            case SessionStopped():
+                stopped.add(stream)
+            case SessionResumed():
+                stopped.discard(stream)
+        if stream in stopped:
+            yield from (
+                f"{effect.run} begins though it was stopped"
+                for effect in effects
+                if isinstance(effect, StartRun)
+            )
 
 
 def _reserve_not_kept(history: Sequence[Happened]) -> Iterator[str]:
