@@ -89,6 +89,7 @@ class Elsewhere:
         self._sending: _Sending | None = None
         self._why = ""  # the last try did not do it
         self._away = False  # which is only that the machine did not answer
+        self._refused = False  # which was told at once
         self._again_at = 0.0
         self._chosen = ("", 0.0)
         self.wake = asyncio.Event()  # a backup was made, a machine came, another was chosen
@@ -114,12 +115,15 @@ class Elsewhere:
         if self._chosen != (owner.backup_on, owner.backup_at):
             self._chosen = (owner.backup_on, owner.backup_at)
             self._sending, self._why, self._again_at = None, "", 0.0
+            self._refused = False
         if not backups.found(self._home):
             await self._first()
         there = backups.found(self._home)
-        if there and not self._is_there(owner, there[-1]) and self._clock() >= self._again_at:
+        if not there or self._is_there(owner, there[-1]):
+            return  # that none was made here for long is nightly.py's to say
+        if self._clock() >= self._again_at:
             await self._try(machine, there[-1])
-        await self._say_if_old()
+        await self._say_if_old(there[-1])
 
     def _is_there(self, owner: Owner, newest: backups.Backup) -> bool:
         copied = owner.copied
@@ -134,16 +138,17 @@ class Elsewhere:
             copied = await self._copy(machine, newest)
         except Refused as no:  # the node's own, or ours: the owner can mend it
             self._sending, self._why, self._away = None, no.sentence, False
+            self._refused = True
             self._again_at = self._clock() + AGAIN_S
             log.error("backup not copied machine=%s why=%s", machine.name, self._why)
             if self._owner().backup_on == machine.name:
                 await self._tell(machine.name, away=False)
         except Unavailable as away:  # it goes on when the machine is back
             self._why = away.sentence.removeprefix(f"{machine.name}: ")
-            self._away = isinstance(away, Unreachable)
+            self._away, self._refused = isinstance(away, Unreachable), False
             log.warning("backup not copied machine=%s why=%s", machine.name, self._why)
         else:
-            self._sending, self._why = None, ""
+            self._sending, self._why, self._refused = None, "", False
             log.info("backup copied machine=%s file=%s", machine.name, copied.name)
             await self._post(copied, f"backup copied:{machine.name}:{copied.at:.3f}")
 
@@ -199,9 +204,10 @@ class Elsewhere:
 
     # ------------------------------------------------------------ said
 
-    async def _say_if_old(self) -> None:
+    async def _say_if_old(self, newest: backups.Backup) -> None:
         owner = self._owner()
-        if owner.backup_on in self._machines and self._clock() - _since(owner) > OLD_S:
+        old = self._clock() - _since(owner) > OLD_S
+        if old and not self._refused and not self._is_there(owner, newest):
             await self._tell(owner.backup_on, away=True)
 
     async def _tell(self, machine: str, *, away: bool) -> None:

@@ -239,7 +239,7 @@ async def test_a_full_disk_there_is_told_once_with_the_way_out(
 ) -> None:
     monkeypatch.setattr(keep, "SPARE_BYTES", 10**18)
     nights.choose("nas")
-    await nights.hours(30)
+    await nights.hours(72)
     (told,) = nights.told
     assert told.startswith("The backup was not copied to nas: there is no room for it on its disk")
     assert told.endswith("/settings, Backup chooses another machine.")
