@@ -398,11 +398,9 @@ class Run:
         self._drain()
         if end.code is not None:
             code, number = (None, end.code - 128) if end.signalled else (end.code, None)
-            return self._how(code, number, self._why, "")
+            return self._how(code, number, self._why, self._words())
         if self._why:
-            full = f"Ended: the disk of its machine took nothing more for {_span(self._hold_s)}."
-            words = full if self._why == NO_ROOM else ""
-            return self._how(None, int(signal.SIGKILL), self._why, words)
+            return self._how(None, int(signal.SIGKILL), self._why, self._words())
         if end.signalled:
             failure = "Its fence was ended from outside, by the system for want of memory perhaps."
             self.spool.say("note", failure)
@@ -410,6 +408,11 @@ class Run:
         failure = f"It could not be started: {self._last or 'its fence said nothing'}"
         self.spool.say("note", failure)
         return self._how(None, None, "not started", failure)
+
+    def _words(self) -> str:
+        if self._why != NO_ROOM:
+            return ""
+        return f"Ended: the disk of its machine took nothing more for {_span(self._hold_s)}."
 
     def _how(self, code: int | None, number: int | None, why: str, words: str) -> folder.Fields:
         return {"code": code, "signal": number, "why": why, "words": words}
@@ -589,11 +592,15 @@ class Run:
 
     def _without_room(self, waited_s: float) -> None:
         """End the command, all the same, where it would be ended with room on the disk."""
+        now = time.monotonic()
+        if not self.is_there():  # and nobody will ever read what waits
+            self._kill("its folder was taken away")
+            os._exit(0)
         if self._why:
             return
-        if self._termed or not self.is_there():
+        if self._termed or (self._kill_at and now >= self._kill_at):
             self._kill("stopped")
-        elif self._limit_at and time.monotonic() >= self._limit_at:
+        elif self._limit_at and now >= self._limit_at:
             self._kill("limit")
         elif waited_s >= self._hold_s:
             self._kill(NO_ROOM)

@@ -108,9 +108,11 @@ async def asked_again(client: Client, cause: str, model: str) -> None:
     async with asyncio.timeout(20):
         while True:
             try:
-                return await client.call("change_setting", cause, name="model", value=model)
+                await client.call("change_setting", cause, name="model", value=model)
             except Missing:
                 await asyncio.sleep(0.05)
+            else:
+                return
 
 
 async def test_wherever_the_disk_is_full_a_yes_is_on_it_and_a_no_says_why(
