@@ -16,6 +16,9 @@ STAMP := $(VENV)/stamp-$(shell cat requirements.lock pyproject.toml | cksum | tr
 CLAUDE := .agents/claude/node_modules/.bin/claude
 SOME := $(if $(or $(CI),$(wildcard $(CLAUDE))),,-m "not real_agent")
 
+# A file's tests stay together, since many share what they set up; long ones begin first (tests/conftest.py).
+SPREAD := --dist loadfile --no-loadscope-reorder
+
 .DEFAULT_GOAL := help
 .PHONY: help venv agents demo test cover lint check bench soak lock clean
 
@@ -59,10 +62,10 @@ demo: venv
 	@$(BIN)/quarterdeck demo --play
 
 test: venv
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(SOME) $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(SPREAD) $(SOME) $(ARGS)
 
 cover: venv
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term $(SOME) $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(SPREAD) --cov --cov-report=term $(SOME) $(ARGS)
 
 lint: venv
 	@$(BIN)/ruff format --check --quiet $(PROSE)

@@ -1,8 +1,35 @@
-"""For all tests: what a test must not inherit from the machine it runs on."""
+"""For all tests: what a test must not inherit from the machine it runs on, and which begin first."""
 
 import os
+from pathlib import Path
 
 import pytest
+
+HERE = Path(__file__).parent
+
+# Files with few tests that each take long, and then rooms whose tests start processes. What is left over
+# for the end are thousands of tests of a moment each: so no worker waits for another's last file.
+FIRST = (
+    "engine/test_crash_walk.py",
+    "engine/test_real_kills.py",
+    "strace",
+    "simulation",
+    "real_agents",
+    "engine",
+    "browser",
+    "machines",
+    "service",
+    "node",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the tests; `--no-loadscope-reorder` has xdist keep to it."""
+    items.sort(key=lambda item: _turn(item.path.relative_to(HERE).as_posix()))
+
+
+def _turn(path: str) -> int:
+    return next((turn for turn, first in enumerate(FIRST) if path.startswith(first)), len(FIRST))
 
 
 @pytest.fixture(autouse=True)
