@@ -136,7 +136,8 @@ class Elsewhere:
     async def _try(self, machine: Machine, newest: backups.Backup) -> None:
         try:
             copied = await self._copy(machine, newest)
-        except Refused as no:  # the node's own, or ours: the owner can mend it
+        except (Refused, OSError) as error:  # the node's no, or ours: the owner can mend it
+            no = error if isinstance(error, Refused) else _unread(newest, error)
             self._sending, self._why, self._away = None, no.sentence, False
             self._refused = True
             self._again_at = self._clock() + AGAIN_S
@@ -158,8 +159,11 @@ class Elsewhere:
         name = f"{newest.path.name}{SUFFIX}"
         about = {"name": name, "sending": closing.name}
         begun = await machine.call("backup.begin", size=closing.size, **about)
-        at = int(begun["at"])
+        at, puts = int(begun["at"]), 0
         while at < closing.size:
+            puts += 1
+            if puts > 2 * len(starts):
+                raise Unavailable(f"{machine.name}: what is sent does not stay there")
             number = max(n for n, start in enumerate(starts) if start <= at)
             body = await asyncio.to_thread(sending.piece, number)
             data = base64.b64encode(body).decode("ascii")
@@ -189,16 +193,11 @@ class Elsewhere:
         if now is None or (now.machine, now.path) != (machine, newest.path):
             if not (self._home.recovery.exists() and self._home.vault_pub.exists()):
                 raise Refused(NO_CODE)
-            try:
-                closing = Closing(
-                    newest.path,
-                    public=self._home.vault_pub.read_bytes(),
-                    recovery=self._home.recovery.read_bytes(),
-                )
-            except OSError as error:
-                raise Refused(
-                    f"{newest.path.name} cannot be read here ({error.strerror})"
-                ) from error
+            closing = Closing(
+                newest.path,
+                public=self._home.vault_pub.read_bytes(),
+                recovery=self._home.recovery.read_bytes(),
+            )
             now = self._sending = _Sending(machine, newest.path, closing)
         return now
 
@@ -234,6 +233,10 @@ class Elsewhere:
         if self._away:
             return f"{machine} is away; the newest goes there once it is back"
         return f"{machine}: {ended(self._why)} It is tried again by itself."
+
+
+def _unread(newest: backups.Backup, error: OSError) -> Refused:
+    return Refused(f"{newest.path.name} cannot be read here ({error.strerror or error})")
 
 
 def _since(owner: Owner) -> float:

@@ -289,3 +289,34 @@ async def test_what_was_read_back_as_something_else_counts_for_nothing(nights: N
     await nights.elsewhere.look()
     assert nights.owner.copied is None
     assert "was read back there as something else" in nights.told[0]
+
+
+async def test_a_backup_that_cannot_be_read_any_more_ends_nothing(nights: Nights) -> None:
+    (nights.home.attached / ("c" * 64)).write_bytes(_noise(3_000_000, 2))
+    nights.choose("nas")
+    nights.nas.goes_after = 1
+    await nights.elsewhere.look()
+    (one,) = backups.found(nights.home)
+    one.path.rename(one.path.with_suffix(".moved"))
+    one.path.mkdir()
+    nights.nas.away = False
+    await nights.elsewhere.look()
+    assert "cannot be read here" in nights.elsewhere.trouble()
+    one.path.rmdir()
+    one.path.with_suffix(".moved").rename(one.path)
+    await nights.hours(2)
+    assert (len(nights.nas.there()), nights.elsewhere.trouble()) == (1, "")
+
+
+async def test_a_machine_that_keeps_nothing_it_is_sent_is_not_sent_to_for_ever(
+    nights: Nights,
+) -> None:
+    real = nights.nas.call
+
+    async def forgets(op: str, **given: Any) -> dict[str, Any]:
+        return {"at": 0} if op == "backup.put" else await real(op, **given)
+
+    nights.nas.call = forgets  # type: ignore[method-assign]
+    nights.choose("nas")
+    await nights.elsewhere.look()
+    assert "does not stay there" in nights.elsewhere.trouble()

@@ -16,14 +16,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.strace import accept, follow, land, send, ship
+from tests.strace import accept, follow, keep, land, send, ship
 from tests.strace.tracer import possible
 from tests.strace.walk import Story, Walk, points
 
 NOT_HERE = 3  # the exit code where nothing can be traced
 BY_TURNS = sorted(range(32), key=lambda n: f"{n:05b}"[::-1])
 STORIES: dict[str, Story] = {
-    path.STORY.name: path.STORY for path in (accept, land, ship, follow, send)
+    path.STORY.name: path.STORY for path in (accept, land, ship, follow, send, keep)
 }
 
 
