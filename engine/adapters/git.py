@@ -174,7 +174,7 @@ async def git(
             f"The clone of {at.stem} that this machine kept is gone, and with it what had landed "
             f"there. Bring {at} back from a backup and try again, or give the goal anew."
         )
-    if code and room.is_said(answer.words):
+    if code and (room.is_said(answer.words) or (code not in (ok or (0,)) and _is_full(at, args))):
         raise NoRoom(f"git {_verb(args)} found no room on the box's disk: {answer.why}")
     if ok is not None and code not in ok:
         raise Unavailable(f"git {_verb(args)} failed: {answer.why}")
@@ -193,6 +193,14 @@ async def upload_pack(at: Path) -> asyncio.subprocess.Process:
         cwd="/",
         start_new_session=True,
     )
+
+
+def _is_full(at: Path | None, args: Sequence[str | bytes]) -> bool:
+    """Say whether there is no room where git was to write: it does not always say so itself."""
+    last = args[-1] if isinstance(args[-1], str) else shown(args[-1])
+    where = at or Path(last)
+    free, _ = room.free_mb(str(where)) if where.is_absolute() else (-1, -1)
+    return 0 <= free < room.NOTHING_MB
 
 
 def _environment(remote: bool) -> dict[str, str]:
