@@ -58,6 +58,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     backup_on: str = ""  # the machine that is to have each backup too
     backup_at: float = 0.0  # when that was chosen
     copied: Copied | None = None
+    backup_missed: bool = False  # and that was said
 
 
 def begin(_name: str) -> Owner:
@@ -87,7 +88,7 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             chosen = _unless_off(value)
             if chosen == now.backup_on:
                 return now, ()
-            return replace(now, backup_on=chosen, backup_at=event.at), ()
+            return replace(now, backup_on=chosen, backup_at=event.at, backup_missed=False), ()
         case SettingChanged(name=name):
             known = "quiet, zone, heartbeat, limit, reserve, mode, go, model, backup"
             raise Refused(f"There is no setting {name}. There are: {known}.")
@@ -96,9 +97,11 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
         case BackupOld():
             return now, (Say(goal="", kind="warning", text=_no_backup(event)),)
         case BackupCopied():
-            return replace(now, copied=_copied(event)), ()
+            return replace(now, copied=_copied(event), backup_missed=False), _is_there(now, event)
         case BackupNotCopied(machine=machine) if machine == now.backup_on:
-            return now, (Say(goal="", kind="warning", text=_not_copied(event)),)
+            return replace(now, backup_missed=True), (
+                Say(goal="", kind="warning", text=_not_copied(event)),
+            )
         case HomeRestored():
             return now, (Say(goal="", kind="warning", text=_restored(event)),)
         case _:
@@ -151,6 +154,18 @@ def _copied(event: BackupCopied) -> Copied:
         kept=event.kept,
         folder=event.folder,
     )
+
+
+def _is_there(now: Owner, event: BackupCopied) -> tuple[Say, ...]:
+    """Answer the owner's choice of a machine, and take back what was said of a copy that is missing."""
+    if event.machine != now.backup_on:
+        return ()
+    if now.backup_missed:
+        return (Say(goal="", kind="news", text=f"{event.machine} has the newest backup again."),)
+    if now.copied is not None and now.copied.machine == event.machine:
+        return ()
+    text = f"{event.machine} has the newest backup now, and gets each night's."
+    return (Say(goal="", kind="news", text=text),)
 
 
 def _not_copied(event: BackupNotCopied) -> str:

@@ -74,6 +74,7 @@ class Nights:
         self.machines = {"nas": cast(Machine, self.nas)}
         self.owner = rule.Owner(zone=ZONE)
         self.told: list[str] = []
+        self.news: list[str] = []
         self.causes: set[str] = set()
         self.nightly = Nightly(
             self.home,
@@ -105,7 +106,9 @@ class Nights:
         self.causes.add(cause)
         assert isinstance(event, BackupCopied | BackupNotCopied)
         self.owner, effects = rule.decide(self.owner, event)
-        self.told += [effect.text for effect in effects if isinstance(effect, Say)]
+        said = [effect for effect in effects if isinstance(effect, Say)]
+        self.told += [line.text for line in said if line.kind == "warning"]
+        self.news += [line.text for line in said if line.kind == "news"]
         return True
 
     def choose(self, name: str) -> None:
@@ -185,6 +188,7 @@ async def test_a_machine_that_is_away_is_made_up_for_and_told_of_once_after_two_
     assert len(nights.told) == 1, "a new start does not say it again"
     nights.nas.away = False
     await nights.elsewhere.look()
+    assert nights.news[1:] == ["nas has the newest backup again."]
     assert nights.elsewhere.trouble() == ""
     assert nights.nas.there()[-1].name.startswith(backups.found(nights.home)[-1].path.name)
 

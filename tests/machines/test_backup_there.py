@@ -66,6 +66,7 @@ async def test_a_box_goes_on_from_the_copy_on_another_machine(
         page = await chat.tapped(
             page, "Keep backups", "Each backup of this box", label="Stop backups"
         )
+        await chat.until("nas has the newest backup now")
         owner = await copied(chat)
         assert owner.copied
         assert owner.copied.folder == str(nas.node_home / "backups")

@@ -116,16 +116,25 @@ def test_what_was_copied_is_kept_and_what_was_not_is_said_of_the_machine_chosen_
     copied = BackupCopied(
         at=5.0, machine="nas", name="b", taken_at=4.0, size=9, kept=2, folder="/there"
     )
-    after, effects = decide(now, copied)
-    assert effects == ()
+    after, (line,) = decide(now, copied)
+    assert line == Say(
+        goal="", kind="news", text="nas has the newest backup now, and gets each night's."
+    )
+    assert decide(after, copied)[1] == (), "each night's is not told of"
+    assert decide(Owner(backup_on="attic"), copied)[1] == ()
     assert after.copied is not None
     assert (after.copied.machine, after.copied.at, after.copied.kept) == ("nas", 5.0, 2)
-    _, (line,) = decide(after, BackupNotCopied(machine="nas", since="03:31", why="it is full."))
+    missed, (line,) = decide(
+        after, BackupNotCopied(machine="nas", since="03:31", why="it is full.")
+    )
     assert isinstance(line, Say)
     assert line.text == (
         "The backup was not copied to nas: it is full. It is tried again each hour; /settings, "
         "Backup chooses another machine."
     )
+    mended, (line,) = decide(missed, copied)
+    assert line == Say(goal="", kind="news", text="nas has the newest backup again.")
+    assert mended == after
     away = BackupNotCopied(machine="nas", since="27 Nov 03:31", why="no answer", away=True)
     _, (line,) = decide(after, away)
     assert isinstance(line, Say)
