@@ -27,7 +27,7 @@ from tests.crash import Crash, boundaries, walk
 from tests.engine.scenario import World, judge, lay, play
 
 APART = 60  # boundaries between two deaths of one play
-SAMPLE = 6
+SAMPLE = 3
 SEED = 7
 
 Label = tuple[str, int]
