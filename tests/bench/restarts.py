@@ -34,8 +34,8 @@ async def measure() -> list[Line]:
             f"{FEW} runs",
             most=1.2,
             why=(
-                "each run costs a request to the node, a watch on its folder, and its cards; what they "
-                "said is stored together."
+                "each run costs two states read, a watch on its folder and a look at its spool, a task here "
+                "and one there; what is asked, told and stored of them goes together."
             ),
         ),
     ]
