@@ -28,6 +28,7 @@ from typing import Any, Protocol
 from engine.adapters import zipapp
 from engine.errors import NoRoom, Refused, Unavailable, Unreachable
 from engine.node import trees
+from engine.node.follow import WINDOW
 from engine.node.link import PROTOCOL, Channel, Garbled, Message, Readable, Writable
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 _HELLO_S = 60.0
 _BACK_OFF_S = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0)
 _CLOSE_S = 12.0
+TELL_TAKEN = WINDOW // 4  # bytes read of a run, and the node hears of it
 
 
 class NodeRefused(Refused):
@@ -128,6 +130,7 @@ class Link:
         self._hello: dict[str, Any] = {}
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._followings: dict[int, _Following] = {}
+        self._to_follow: list[list[Any]] = []  # run, offset, number
         self._count = 0
         self._keeper: asyncio.Task[None] | None = None
         self._tried = asyncio.Event()  # the try that is on its way has come to an end
@@ -308,17 +311,23 @@ class Link:
         self._count += 1
         number = self._count
         following = self._followings[number] = _Following()
+        taken = offset
         try:
-            await self._ask(channel, "run.follow", {"run": run, "offset": offset, "follow": number})
+            self._ask_to_follow(channel, [run, offset, number])
             while True:
                 while following.pushes:
                     push = following.pushes.popleft()
+                    if "no" in push:
+                        raise NodeRefused(str(push["no"]))
                     if push["data"]:
                         lines = push["data"].encode("utf-8").split(b"\n")[:-1]
                         yield Chunk(lines, push["end"])
                     if push["over"]:
                         return
-                    await self._say(channel, "run.ack", follow=number, offset=push["end"])
+                    taken = min(taken, push["end"])  # its spool may have become shorter
+                    if push["end"] - taken >= TELL_TAKEN:
+                        taken = push["end"]
+                        channel.post({"op": "run.ack", "args": {"follow": number, "offset": taken}})
                 if following.broken:
                     raise Unreachable(f"{self.name}: the link to it broke")
                 following.more.clear()
@@ -326,14 +335,17 @@ class Link:
         finally:
             del self._followings[number]
             if self._channel is channel:
-                await self._say(channel, "run.unfollow", follow=number)
+                channel.post({"op": "run.unfollow", "args": {"follow": number}})
 
-    async def _say(self, channel: Channel, op: str, **arguments: Any) -> None:
-        """Send what needs no answer; a dead link is noticed by who waits for one."""
-        try:
-            await channel.send({"op": op, "args": arguments})
-        except ConnectionError:
-            return
+    def _ask_to_follow(self, channel: Channel, asked: list[Any]) -> None:
+        """Ask for a run, with all others asked for in this turn of the loop: after a start, for all."""
+        if not self._to_follow:
+            asyncio.get_running_loop().call_soon(self._ask_together, channel)
+        self._to_follow.append(asked)
+
+    def _ask_together(self, channel: Channel) -> None:
+        asked, self._to_follow = self._to_follow, []
+        channel.post({"op": "run.follow", "args": {"runs": asked}})
 
 
 class Local:

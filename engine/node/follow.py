@@ -128,6 +128,7 @@ class Read(NamedTuple):
 
     data: bytes  # whole lines
     end: int
+    more: bool = True  # there may be another to read behind it
 
 
 def next_lines(path: str, offset: int) -> Read | None:
@@ -146,7 +147,7 @@ def next_lines(path: str, offset: int) -> Read | None:
             data = os.pread(handle, wanted, offset)
             whole = data.rfind(b"\n") + 1
             if whole:
-                return Read(_sound(data[:whole]), offset + whole)
+                return Read(_sound(data[:whole]), offset + whole, len(data) == wanted)
             if len(data) < wanted:
                 return None
             if wanted >= _LONGEST:
@@ -221,14 +222,14 @@ class Follower:
             while True:
                 watch.changed.clear()
                 found = next_lines(spool, self._offset)
-                over = found is None and (folder.ended(self._path) is not None or self._is_gone())
-                if over:  # its last lines stood there before its end did
-                    found = next_lines(spool, self._offset)
                 if found is not None:
                     await self._push(push, found)
-                elif over:
-                    await push(self._message(self._offset, "", over=True))
-                    return
+                    if found.more or watch.changed.is_set():
+                        continue
+                if folder.ended(self._path) is not None or self._is_gone():
+                    if next_lines(spool, self._offset) is None:
+                        await push(self._message(self._offset, "", over=True))
+                        return
                 elif folder.alive(self._path):
                     await watcher.wait(watch)
                 else:

@@ -6,6 +6,7 @@ and the parts of several messages take turns, so that a large answer never holds
     {"id": 7, "op": "run.start", "args": {...}}       engine -> node
     {"id": 7, "ok": {...}}                            node -> engine; or "no": it will not,
                                                       or "failed": it could not this time
+    {"op": "run.ack", "args": {...}}                  engine -> node; no answer is wanted
     {"push": "run", "follow": 3, ...}                 node -> engine, unasked
     {"part": 2, "last": false, "text": "..."}         a piece of any of these
 
@@ -144,7 +145,7 @@ class Channel:
         self._reader = reader
         self._writer = writer
         self._joiner = Joiner()
-        self._waiting: deque[tuple[Iterator[bytes], asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Iterator[bytes], asyncio.Future[None] | None]] = deque()
         self._more = asyncio.Event()
         self._numbers = 0
         self._writing: asyncio.Task[None] | None = None
@@ -154,13 +155,21 @@ class Channel:
         """Return once all of `message` is on its way; raises ConnectionError on a dead link."""
         if self._gone is not None:
             raise ConnectionError(self._gone)
+        sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue(message, sent)
+        await sent
+
+    def post(self, message: Message) -> None:
+        """Have a short message sent that nobody waits for; on a dead link it is dropped."""
+        if self._gone is None:
+            self._queue(message, None)
+
+    def _queue(self, message: Message, sent: asyncio.Future[None] | None) -> None:
         if self._writing is None:
             self._writing = asyncio.ensure_future(self._write())
         self._numbers += 1
-        sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((frames(message, self._numbers), sent))
         self._more.set()
-        await sent
 
     async def receive(self) -> list[Message] | None:
         """Return the next messages, or None at the link's end; raises Garbled."""
@@ -184,7 +193,7 @@ class Channel:
             self._writing.cancel()
         while self._waiting:
             _, sent = self._waiting.popleft()
-            if not sent.done():
+            if sent is not None and not sent.done():
                 sent.set_exception(ConnectionError(why))
         self._writer.close()
 
@@ -214,11 +223,11 @@ class Channel:
             try:
                 line = next(lines, None)
             except ValueError as error:  # too long, or nothing JSON can say
-                if not sent.done():
+                if sent is not None and not sent.done():
                     sent.set_exception(error)
                 continue
             if line is None:
-                if not sent.done():
+                if sent is not None and not sent.done():
                     sent.set_result(None)
                 continue
             self._waiting.append((lines, sent))

@@ -54,6 +54,7 @@ _BESIDES = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".carg
 _TAKE_S = 15.0  # for the node before us to finish what it is writing
 _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
 _NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
+_AT_ONCE = 25  # runs that are begun to be followed in one turn
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
 Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
@@ -278,12 +279,18 @@ class Node:
     def _feel(self, run: str) -> dict[str, Any]:
         return self._pulse.of(self._runs.existing(run))
 
-    def _follow(self, run: str, offset: int, follow: int) -> dict[str, Any]:
-        path = self._runs.existing(run)
-        follower = Follower(path, run, follow, offset)
-        task = self._spawn(self._following(follower))
-        self._unfollow(follow)
-        self._followers[follow] = (follower, task)
+    async def _follow(self, runs: list[list[Any]]) -> dict[str, Any]:
+        """Follow each run from an offset under a number; one that is not there is told so by a push."""
+        for index, (run, offset, follow) in enumerate(runs, start=1):
+            self._unfollow(follow)
+            try:
+                follower = Follower(self._runs.existing(run), run, follow, offset)
+            except Refusal as no:
+                self._channel.post({"push": "run", "follow": follow, "run": run, "no": str(no)})
+                continue
+            self._followers[follow] = (follower, self._spawn(self._following(follower)))
+            if index % _AT_ONCE == 0:
+                await asyncio.sleep(0)  # the engine acts on the first while we look at the next
         return {}
 
     async def _following(self, follower: Follower) -> None:

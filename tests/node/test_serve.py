@@ -62,7 +62,7 @@ class Node:
         for message in messages:
             if "push" in message:
                 self.pushes.append(message)
-                if self.takes:
+                if self.takes and "no" not in message:
                     taken = {"follow": message["follow"], "offset": message["end"]}
                     await self.channel.send({"op": "run.ack", "args": taken})
             else:
@@ -165,7 +165,7 @@ async def test_a_node_of_an_older_epoch_reads_and_never_writes(open_node: Open, 
         assert "may only read" in (await older.ask(op, **arguments))["no"]
     assert not (await older.hello(3))["writes"]
     assert (await older.ask("run.list", runs=[run]))["ok"]["runs"][0]["alive"]
-    await older.ask("run.follow", run=run, offset=0, follow=1)
+    await older.ask("run.follow", runs=[[run, 0, 1]])
     assert out(await older.pushed(lambda pushes: "here" in data(pushes))) == ["here"]
     await newer.ask("run.end", run=run, grace_s=5)
     await older.pushed(lambda pushes: pushes[-1]["over"])
@@ -185,7 +185,7 @@ async def test_runs_outlive_a_killed_node_and_the_next_one_reads_on(
     await first.hello(1)
     script = "echo one; read line; echo heard $line; read line; echo heard $line"
     await first.ask("run.start", spec=shell(run, script))
-    await first.ask("run.follow", run=run, offset=0, follow=1)
+    await first.ask("run.follow", runs=[[run, 0, 1]])
     await first.pushed(lambda pushes: "one" in data(pushes))
     first.process.send_signal(signal.SIGKILL)
     await first.process.wait()
@@ -195,7 +195,7 @@ async def test_runs_outlive_a_killed_node_and_the_next_one_reads_on(
     await second.ask("run.input", run=run, key="k1", kind="line", data="again")
     await second.ask("run.input", run=run, key="k1", kind="line", data="again")
     await second.ask("run.input", run=run, key="k2", kind="line", data="more")
-    await second.ask("run.follow", run=run, offset=first.pushes[-1]["end"], follow=1)
+    await second.ask("run.follow", runs=[[run, first.pushes[-1]["end"], 1]])
     await second.pushed(lambda pushes: pushes[-1]["over"])
     whole = first.pushes + second.pushes
     assert out(whole) == ["one", "heard again", "heard more"]
@@ -256,7 +256,7 @@ async def test_a_runner_killed_under_us_is_cut_off_and_said_to_be(
     node = await open_node()
     await node.hello(1)
     await node.ask("run.start", spec=shell(run, "echo here; sleep 1000"))
-    await node.ask("run.follow", run=run, offset=0, follow=1)
+    await node.ask("run.follow", runs=[[run, 0, 1]])
     await node.pushed(lambda pushes: "here" in data(pushes))
     child = folder.read(str(home / "runs" / run / "child.json"))
     assert child is not None
@@ -298,7 +298,7 @@ async def test_an_offset_past_the_end_is_noted_and_read_on_from(
     node = await open_node()
     await node.hello(1)
     await node.ask("run.start", spec=shell(run, "read line; echo $line"))
-    await node.ask("run.follow", run=run, offset=10**9, follow=1)
+    await node.ask("run.follow", runs=[[run, 10**9, 1]])
     await node.pushed(lambda pushes: "Cut off" in data(pushes))
     await node.ask("run.input", run=run, key="1", kind="line", data="goes on")
     await node.pushed(lambda pushes: pushes[-1]["over"])
@@ -323,7 +323,7 @@ async def test_a_damaged_spool_is_a_note_and_an_end(
     (path / "out.jsonl").write_bytes(folder.line(1, "out", "sound") + damage)
     node = await open_node()
     await node.hello(1)
-    await node.ask("run.follow", run=run, offset=0, follow=1)
+    await node.ask("run.follow", runs=[[run, 0, 1]])
     await node.pushed(lambda pushes: pushes[-1]["over"])
     shown = [json.loads(line) for line in data(node.pushes).splitlines()]
     assert shown[0]["k"] == "out"
@@ -340,12 +340,12 @@ async def test_a_noisy_run_waits_for_its_reader_and_holds_up_nobody(
     line = "z" * 1000
     script = f"for i in $(seq 12000); do echo {line}; done; echo $$; read x"
     await node.ask("run.start", spec=shell(run, script))
-    await node.ask("run.follow", run=run, offset=0, follow=1)
+    await node.ask("run.follow", runs=[[run, 0, 1]])
     path = home / "runs" / run
     spool = path / "out.jsonl"
     until(lambda: spool.exists() and spool.stat().st_size > 12_500_000, 60)
     await node.ask("run.start", spec=shell(f"{run}b", "echo quick"))
-    await node.ask("run.follow", run=f"{run}b", offset=0, follow=2)
+    await node.ask("run.follow", runs=[[f"{run}b", 0, 2]])
     await node.pushed(lambda pushes: any(p["run"] == f"{run}b" and p["over"] for p in pushes))
     size = spool.stat().st_size
     end = max(push["end"] for push in node.pushes if push["run"] == run)
@@ -362,7 +362,7 @@ async def test_large_messages_go_both_ways(open_node: Open, home: Path, run: str
     await node.hello(1)
     text = "à la carte " * 300_000
     await node.ask("run.start", spec=shell(run, "cat", first_lines=[text]))
-    await node.ask("run.follow", run=run, offset=0, follow=1)
+    await node.ask("run.follow", runs=[[run, 0, 1]])
     await node.pushed(lambda pushes: '"blob"' in data(pushes))
     answer = await node.ask("run.blob", run=run, name="1", offset=0, length=3_000_000)
     assert answer["ok"]["size"] == len(text.encode())
@@ -396,7 +396,6 @@ async def test_the_end_of_a_spool_is_read_in_whole_lines(
         ("run.start", {"spec": {"run": "r-1"}}, "argv"),
         ("run.start", {}, "spec"),
         ("run.list", {"colour": "red"}, "colour"),
-        ("run.follow", {"run": "r-none", "offset": 0, "follow": 1}, "no run r-none"),
         ("run.input", {"run": "r-none", "key": "1", "kind": "line", "data": ""}, "no run r-none"),
         ("run.blob", {"run": "r-none", "name": "1", "offset": 0, "length": 9}, "no run r-none"),
         ("run.tail", {"run": "r-none", "length": 9}, "no run r-none"),
@@ -409,6 +408,26 @@ async def test_a_wrong_order_gets_a_no_in_words(
     node = await open_node()
     await node.hello(1)
     assert words in (await node.ask(op, **arguments))["no"]
+
+
+async def test_runs_are_followed_together_and_one_that_is_not_there_is_said_to_be(
+    open_node: Open, home: Path, run: str
+) -> None:
+    node = await open_node()
+    await node.hello(1)
+    await node.ask("run.start", spec=shell(run, "echo one; echo two"))
+    until(lambda: folder.ended(str(home / "runs" / run)))
+    spool = (home / "runs" / run / "out.jsonl").read_bytes()
+    first = spool.index(b"\n", spool.index(b'"one"')) + 1
+    await node.channel.send(
+        {"op": "run.follow", "args": {"runs": [[run, 0, 1], ["r-none", 0, 2], [run, first, 3]]}}
+    )
+    pushes = await node.pushed(lambda all_of: sum(bool(one.get("over")) for one in all_of) == 2)
+    assert [one["no"] for one in pushes if one["follow"] == 2] == [
+        "There is no run r-none on this machine."
+    ]
+    for number, lines_told in ((1, ["one", "two"]), (3, ["two"])):
+        assert out([one for one in pushes if one["follow"] == number]) == lines_told
 
 
 async def test_a_run_going_on_is_not_removed_and_one_that_is_over_is(
