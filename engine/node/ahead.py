@@ -19,7 +19,7 @@ import posixpath
 from dataclasses import replace
 from typing import Callable
 
-from engine.node import copies, room, trees
+from engine.node import copies, points, room, trees
 from engine.node.copies import Fields
 
 MOST = trees.POOLED
@@ -97,7 +97,9 @@ def set_up(home: str, args: Fields) -> Fields:
     path = os.path.join(home, "trees", project, _LAST)
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         file.write(os.path.basename(tree))
+    points.passed("set-up tree about to be named")
     os.rename(f"{path}.new", path)
+    points.passed("set-up tree named")
     return {}
 
 

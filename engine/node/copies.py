@@ -20,6 +20,8 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from engine.node import leftovers, points
+
 LIMIT_S = 3600.0
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
 _COMMIT = re.compile(r"^([0-9a-f]{40}|[0-9a-f]{64})$")
@@ -92,13 +94,14 @@ def git(
         ["git", *settings, "--git-dir", at, *args],
         input=stdin,
         capture_output=True,
-        env={**os.environ, **ENV, **(ALONE if env is None else env)},
+        env={**os.environ, **ENV, **leftovers.MARKS, **(ALONE if env is None else env)},
         cwd="/",
         start_new_session=True,
         timeout=LIMIT_S,
         check=False,
         pass_fds=fds,
     )
+    points.passed(f"git {args[0]} in a copy")
     return Said(done.returncode, done.stdout, text(done.stderr).strip())
 
 
@@ -155,6 +158,7 @@ def make_store(path: str, like: str) -> None:
     for key, value in (("gc.auto", "0"), ("uploadpack.allowAnySHA1InWant", "true")):
         must(rough, "config", key, value)
     os.rename(rough, path)
+    points.passed("copy made")
 
 
 def kept(store: str, commit: str) -> bool:

@@ -748,7 +748,17 @@ def kill_marked(run: str, place: str = "") -> int:
     """
     if not run:
         raise ValueError("no run named")
-    marks = {f"{MARK}={run}".encode(), *([f"{PLACE}={place}".encode()] if place else [])}
+    return _kill_all({f"{MARK}={run}".encode(), *([f"{PLACE}={place}".encode()] if place else [])})
+
+
+def kill_placed(place: str) -> int:
+    """End every process that was started with this PLACE, whatever it is of; return how many."""
+    if not place:
+        raise ValueError("no place named")
+    return _kill_all({f"{PLACE}={place}".encode()})
+
+
+def _kill_all(marks: set[bytes]) -> int:
     ended: set[int] = set()
     until = time.monotonic() + _KILL_S
     while time.monotonic() < until:  # what is being ended may still be starting others

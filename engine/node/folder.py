@@ -25,6 +25,8 @@ import json
 import os
 import time
 
+from engine.node import points
+
 MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
 BLOB_START = 2048  # bytes of a blob that stand in its line
 
@@ -36,11 +38,13 @@ Fields = dict[str, "Any"]  # a JSON object
 
 
 def write(path: str, fields: Fields) -> None:
-    """Put `fields` into `path` whole or not at all."""
-    rough = f"{path}.{os.getpid()}.new"
+    """Put `fields` into `path` whole or not at all; only one at a time may, who holds the lock."""
+    rough = f"{path}.new"
     with open(rough, "w", encoding="utf-8") as file:
         json.dump(fields, file)
+    points.passed(f"{os.path.basename(path)} written aside")
     os.replace(rough, path)
+    points.passed(f"{os.path.basename(path)} written")
 
 
 def read(path: str) -> Fields | None:
@@ -69,6 +73,7 @@ def lock(folder: str) -> int | None:
         if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
             raise
         return None
+    points.passed("lock of a run taken")
     return handle
 
 
@@ -115,6 +120,7 @@ def append(folder: str, name: str, entry: bytes) -> None:
             raise
     finally:
         os.close(handle)
+    points.passed(f"{name} appended to")
 
 
 def poke(folder: str) -> None:
@@ -175,6 +181,14 @@ def close(folder: str, how: Fields, number: int = 0) -> Fields:
     else:
         if not number:
             number = last["n"] + 1 if last and isinstance(last.get("n"), int) else 0
+            number = number or int(not _size(os.path.join(folder, "out.jsonl")))
         append(folder, "out.jsonl", line(number, "exit", how))
     write(os.path.join(folder, "exit.json"), how)
     return how
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0

@@ -19,7 +19,7 @@ import struct
 from collections.abc import Awaitable
 from typing import Any, Callable, NamedTuple
 
-from engine.node import folder
+from engine.node import folder, points
 
 WINDOW = 4 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -247,6 +247,7 @@ class Follower:
             self._room.clear()
             await self._room.wait()
         await push(self._message(found.end, found.data.decode("utf-8", "replace")))
+        points.passed("lines pushed")
         if found.end < self._offset:
             self._taken = found.end
         self._offset = found.end

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from engine.node import folder
+from engine.node import folder, leftovers, points
 from engine.node.link import Refusal
 
 Fields = dict[str, Any]
@@ -72,12 +72,12 @@ def _old(
     for path in _others(runs, needed):
         age_s = now - _changed(os.path.join(path, "exit.json"), now)
         if age_s >= gone_days * DAY_S and not folder.alive(path):
-            yield "removed", lambda path=path: shutil.rmtree(path, ignore_errors=True)  # type: ignore[misc]
+            yield "removed", lambda path=path: leftovers.remove(path)  # type: ignore[misc]
         elif age_s >= packed_days * DAY_S and os.path.exists(os.path.join(path, _SPOOL)):
             yield "packed", lambda path=path: _pack(path)  # type: ignore[misc]
     for path in _others(sessions, needed):
         if now - _changed(path, now) >= packed_days * DAY_S:
-            yield "removed", lambda path=path: shutil.rmtree(path, ignore_errors=True)  # type: ignore[misc]
+            yield "removed", lambda path=path: leftovers.remove(path)  # type: ignore[misc]
 
 
 def _others(parent: str, needed: _Needed) -> Iterator[str]:
@@ -107,8 +107,11 @@ def _pack(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+    points.passed("output packed aside")
     os.replace(rough, packed)
+    points.passed("output packed")
     os.unlink(spool)
+    points.passed("packed output let go of")
 
 
 OPS: dict[str, Callable[[str, Fields], Fields]] = {"runs.retain": retain}

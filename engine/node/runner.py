@@ -25,7 +25,7 @@ import subprocess
 import sys
 import time
 
-from engine.node import fence, folder, load, title
+from engine.node import fence, folder, load, points, title
 from engine.node.hold import HOLD_S, Hold
 
 DESK_INSIDE = "/run/desk.sock"
@@ -53,6 +53,7 @@ class Spool:
         self.hold = hold
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self._file = hold.done(lambda: os.open(os.path.join(path, "out.jsonl"), flags, 0o600))
+        points.passed("spool opened")
         self.number = 0
         self.size = 0
         self._blobs = 0
@@ -70,7 +71,9 @@ class Spool:
         """Append whole lines; a full disk is waited out, which holds up the run and loses nothing."""
         data = memoryview(b"".join(entries))
         self.size += len(data)
+        points.passed("lines about to be spooled")
         self.hold.write(self._file, data)
+        points.passed("lines spooled")
 
     def blob(self) -> tuple[str, int]:
         """Return the name of a new blob, and a descriptor to write it to."""
@@ -144,6 +147,7 @@ class Source:
 
     def _begin_blob(self, start: bytearray) -> None:
         self._name, self._blob = self._spool.blob()
+        points.passed("blob made")
         self._size = 0
         self._start = start[: folder.BLOB_START].decode("utf-8", "replace")
         self._grow(start)
@@ -154,6 +158,7 @@ class Source:
         left = memoryview(data)[:room]
         self._spool.size += len(left)
         self._spool.hold.write(self._blob, left)
+        points.passed("blob grown")
 
     def _end_blob(self) -> None:
         self._spool.put([self._blob_entry()])
@@ -250,9 +255,11 @@ class Desk:
         if os.path.lexists("desk.sock"):
             os.unlink("desk.sock")
         self._listener.bind("desk.sock")
+        points.passed("desk bound")
         os.chmod("desk.sock", 0o600)
         os.chdir("/")
         self._listener.listen(8)
+        points.passed("desk opened")
         self.file = self._listener.fileno()
         self.callers: dict[int, Caller] = {}
         self._calls: dict[str, Call] = {}
@@ -344,8 +351,10 @@ class Desk:
             return
         answer = {"id": their_id, "text": text, "error": error}
         caller.pending += json.dumps(answer).encode("ascii") + b"\n"
+        points.passed("desk about to answer")
         if not caller.flush():
             self.drop(caller)
+        points.passed("desk answered")
 
 
 class Run:
@@ -414,6 +423,12 @@ class Run:
             return ""
         return f"Ended: the disk of its machine took nothing more for {_span(self._hold_s)}."
 
+    def give_up(self) -> folder.Fields:
+        """Start nothing, and return why: an agent without its token would seem to be signed out."""
+        words = "Cut off: the node that started it fell before it had handed all over."
+        self.spool.say("note", words)
+        return self._how(None, None, "cut off", words)
+
     def _how(self, code: int | None, number: int | None, why: str, words: str) -> folder.Fields:
         return {"code": code, "signal": number, "why": why, "words": words}
 
@@ -442,6 +457,7 @@ class Run:
         if not probe.fenced:
             fence.adopt()
         is_agent = spec.get("kind") != "command"
+        points.passed("command about to be started")
         try:
             self._child = fence.launch(
                 argv,
@@ -456,6 +472,7 @@ class Run:
             return f"It could not be started: there is no {error.filename or argv[0]} here."
         except (OSError, ValueError, TypeError) as error:
             return f"It could not be started: {error}"
+        points.passed("command started")
         self._attach(self._child)
         if spec.get("limit_s"):
             self._limit_at = time.monotonic() + float(spec["limit_s"])
@@ -541,8 +558,10 @@ class Run:
             entries = self._inbox.read()
             if not entries:
                 return
+            points.passed("inbox read")
             for entry in entries:
                 self._obey(entry)
+                points.passed("inbox obeyed")
 
     def _obey(self, entry: folder.Fields) -> None:
         kind, said = entry.get("k"), entry.get("d")
@@ -558,8 +577,13 @@ class Run:
             self._end(line, said.get("grace_s"), "stopped")
 
     def _flush_stdin(self) -> None:
-        if self._stdin is not None and not self._stdin.flush():
+        if self._stdin is None:
+            return
+        told = bool(self._stdin.pending)
+        if not self._stdin.flush():
             self._close_stdin()
+        if told:
+            points.passed("command told")
 
     def _close_stdin(self) -> None:
         if self._child is not None and self._child.stdin is not None:
@@ -587,8 +611,10 @@ class Run:
     def _kill(self, why: str) -> None:
         self._why = self._why or why
         self._kill_at = self._limit_at = 0.0
+        points.passed("command about to be ended")
         if self._child is not None:
             self._child.kill()
+        points.passed("command ended")
 
     def _without_room(self, waited_s: float) -> None:
         """End the command, all the same, where it would be ended with room on the disk."""
@@ -637,6 +663,7 @@ class Run:
         if self._child is not None and not self._child.fenced:
             fence.end_children()
             fence.kill_marked(self._run, self._place)
+        points.passed("what the command left ended")
         until = time.monotonic() + _DRAIN_S
         while self._sources and (left := until - time.monotonic()) > 0:
             poll = select.poll()
@@ -686,15 +713,18 @@ def main(path: str, lock: int) -> None:
     title.show(f"quarterdeck-runner {os.path.basename(path)}")
     load.give_up_first()
     os.set_inheritable(lock, False)
+    points.passed("runner begun")
     given = sys.stdin.buffer.read()
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.close(null)
-    secrets = json.loads(given) if given else {}
-    run = Run(path, secrets)
-    how = run.serve()
+    secrets = _secrets(given)
+    points.passed("secrets read")
+    run = Run(path, secrets or {})
+    how = run.serve() if secrets is not None else run.give_up()
     how["at"] = round(time.time(), 3)
     how.update(folder.read(os.path.join(path, "child.json")) or {})
+    points.passed("end about to be written")
 
     run.hold.asked = lambda waited_s: None  # there is nothing left to end
 
@@ -703,3 +733,12 @@ def main(path: str, lock: int) -> None:
             folder.close(path, how, run.spool.number + 1)
 
     run.hold.done(close)
+
+
+def _secrets(given: bytes) -> folder.Fields | None:
+    """Return what the node handed over; None if it fell before it had."""
+    try:
+        secrets = json.loads(given)
+    except ValueError:
+        return None
+    return secrets if isinstance(secrets, dict) else None

@@ -22,7 +22,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from engine.node import fence, folder, follow, room, zygote
+from engine.node import fence, folder, follow, leftovers, points, room, zygote
 from engine.node.link import PROTOCOL, Refusal
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -107,19 +107,28 @@ class Runs:
         argv = spec.get("argv")
         if not isinstance(argv, list) or not argv:
             raise Refusal("A run needs `argv`, the program and its arguments.")
-        rough = os.path.join(self._folder, f".new-{os.path.basename(path)}")
-        shutil.rmtree(rough, ignore_errors=True)
-        os.mkdir(rough, 0o700)
+        rough = self._rough(path)
         view = {**(spec.get("fence") or {}), "home": self._home}
         for own in ("tmp", "config_dir", "files"):
             if view.get(own):
                 os.makedirs(view[own], mode=0o700, exist_ok=True)
+                points.passed(f"{own} of a run made")
         if spec.get("desk"):
             view["read"] = [*view.get("read", ()), *desk_needs(self._code)]
         whole = {**spec, "protocol": PROTOCOL, "fence": view, "probe": vars(self.probe)}
         folder.write(os.path.join(rough, "spec.json"), whole)
         os.mkfifo(os.path.join(rough, "poke"), 0o600)
+        points.passed("run prepared aside")
         os.rename(rough, path)
+        points.passed("run prepared")
+
+    def _rough(self, path: str) -> str:
+        """Return an empty folder beside `path`, to be moved there once it is whole."""
+        rough = os.path.join(self._folder, f"{leftovers.ROUGH}{os.path.basename(path)}")
+        shutil.rmtree(rough, ignore_errors=True)
+        os.mkdir(rough, 0o700)
+        points.passed("folder of a run made aside")
+        return rough
 
     def _began(self, path: str) -> bool:
         return folder.alive(path) or os.path.exists(os.path.join(path, "out.jsonl"))
@@ -128,16 +137,20 @@ class Runs:
         """Start the runner: forked where that can be had, else by an interpreter of its own."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         said = os.open(os.path.join(path, "runner.err"), flags, 0o600)
+        points.passed("runner about to be started")
         given, give = os.pipe()
         try:
             if not self._fork(run, path, (given, said, lock)):
                 self._started[run] = self._begin(path, (given, said, lock))
+            points.passed("runner started")
         finally:
             os.close(said)
             os.close(given)
             with contextlib.suppress(BrokenPipeError), open(give, "wb") as stdin:
-                # Should it be gone already, its lock says so.
-                stdin.write(json.dumps(secrets).encode("ascii") if secrets else b"")
+                # Should it be gone already, its lock says so. Something is written always: without
+                # it the runner knows that we fell on the way, and starts nothing.
+                stdin.write(json.dumps(secrets).encode("ascii"))
+        points.passed("runner given its secrets")
 
     def _fork(self, run: str, path: str, handles: tuple[int, int, int]) -> bool:
         forks = zygote.ready()
@@ -182,15 +195,21 @@ class Runs:
         entry = {"n": key, "k": kind, "d": data}
         folder.append(path, "in.jsonl", json.dumps(entry).encode("ascii") + b"\n")
         folder.poke(path)
+        points.passed("runner woken")
         return self.state(run)
 
     def end(self, run: str, grace_s: float | None = None, line: str = "") -> Fields:
         """Ask a run to end; one that was never started never will be."""
         path = self.path(run)
+        never = _how("not started", "It was ended before it started.")
         if not os.path.isdir(path):
-            os.mkdir(path, 0o700)
-            words = "It was ended before it started."
-            folder.close(path, _how("not started", words), 1)
+            rough = self._rough(path)
+            folder.close(rough, never, 1)
+            os.rename(rough, path)
+            points.passed("run ended before it began")
+            return self.state(run)
+        if folder.ended(path) is None and not self._began(path):
+            self._close_unbegun(path, never)
             return self.state(run)
         try:
             # One key per grace: the same order again is dropped, a more pressing one is not.
@@ -208,6 +227,17 @@ class Runs:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         return self.state(run)
+
+    def _close_unbegun(self, path: str, how: Fields) -> None:
+        """End a run that was prepared only: whoever prepared it fell, or is about to start it."""
+        lock = folder.lock(path)
+        if lock is None:
+            return
+        try:
+            if not os.path.exists(os.path.join(path, "out.jsonl")):
+                folder.close(path, how, 1)
+        finally:
+            os.close(lock)
 
     def kill(self, run: str) -> Fields:
         """End a run now, and its runner too if that does not do it. Takes up to some seconds."""
@@ -258,7 +288,7 @@ class Runs:
         path = self.path(run)
         if folder.alive(path):
             raise Refusal(f"Run {run} is still going on.")
-        shutil.rmtree(path, ignore_errors=True)
+        leftovers.remove(path)
         return {"run": run}
 
     # ---- what others left
@@ -276,8 +306,12 @@ class Runs:
             if child:
                 pid = child["child_pid"] if child.get("fenced") else child["pid"]
                 fence.kill_tree(int(pid), str(child.get("started", "")))
+                points.passed("what a dead runner started ended")
             # Also what it had no time to note before it fell.
             fence.kill_marked(run, fence.place(path))
+            points.passed("all of a dead runner ended")
+            with contextlib.suppress(FileNotFoundError):  # what it was noting as it fell
+                os.unlink(os.path.join(path, "child.json.new"))
             words = "Cut off: the process that kept it is gone."
             folder.close(path, {**_how("cut off", words), **child})
         finally:

@@ -33,8 +33,10 @@ from engine.node import (
     fence,
     files,
     keep,
+    leftovers,
     load,
     login,
+    points,
     pulse,
     retain,
     room,
@@ -71,6 +73,7 @@ class Claim:
         self._lock = -1
         self.epoch = 0
         self.busy = 0  # orders being carried out that write
+        self.taken_over = True  # what the node before us left is dealt with
 
     def newest(self) -> int:
         """Return the largest epoch any link has had here."""
@@ -93,6 +96,7 @@ class Claim:
                 raise Refusal(f"Another link, opened later, has taken over: {newest}, not {epoch}.")
             os.pwrite(self._epochs, b"%020d" % epoch, 0)
             os.fsync(self._epochs)
+            points.passed("epoch written")
         finally:
             fcntl.flock(self._epochs, fcntl.LOCK_UN)
         self.epoch = epoch
@@ -111,7 +115,9 @@ class Claim:
             return False
         os.ftruncate(lock, 0)
         os.pwrite(lock, str(os.getpid()).encode(), 0)
+        points.passed("claim taken")
         self._lock = lock
+        self.taken_over = False
         return True
 
     def _holder(self) -> str:
@@ -206,8 +212,10 @@ class Node:
                 reply = {**reply, "failed": f"no room on its disk ({error})", "full": True}
         if number is None:
             return
+        points.passed(f"about to answer {message.get('op')}")
         try:
             await self._channel.send(reply)
+            points.passed(f"answered {message.get('op')}")
         except ConnectionError:
             return
         except ValueError as error:
@@ -239,6 +247,7 @@ class Node:
             except Refusal as error:
                 may_not = str(error)
         if not may_not:
+            await self._take_over()
             for run in self._runs.unfinished():
                 self._spawn(self._look(run))
         return {
@@ -250,6 +259,21 @@ class Node:
             "git": await self._in_thread(_git_version),
             **self._about(),
         }
+
+    async def _take_over(self) -> None:
+        """Deal with what the node before us left half done, before any order comes."""
+        if self._claim.taken_over:
+            return
+        self._claim.taken_over = True
+        with self._acting():
+            left = await self._in_thread(lambda: leftovers.take_over(self._home))
+        if left:
+            self._spawn(self._discard(left))
+
+    async def _discard(self, left: list[str]) -> None:
+        for path in left:
+            with self._acting():
+                await self._in_thread(lambda path=path: leftovers.discard(path))  # type: ignore[misc]
 
     def _about(self) -> dict[str, Any]:
         probe, user_home, code = self._runs.probe, os.path.expanduser("~"), runs.code_folder()
@@ -318,6 +342,7 @@ class Node:
         try:
             with self._acting():
                 await self._in_thread(lambda: self._runs.finish(run))
+                points.passed("end of a dead runner's run written")
         except OSError as error:
             if not room.is_missing(error, self._home):
                 raise
@@ -425,5 +450,6 @@ def main(home: str) -> None:
     os.umask(0o077)
     home = os.path.realpath(home)
     os.makedirs(home, mode=0o700, exist_ok=True)
+    leftovers.mark(home)
     zygote.start(runs.code_folder())
     asyncio.run(_serve(home))

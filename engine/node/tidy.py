@@ -14,7 +14,7 @@ import shutil
 import time
 from typing import Callable
 
-from engine.node import copies, folder, room
+from engine.node import copies, folder, leftovers, room
 from engine.node.copies import Fields
 
 _ADDS_S = 4.0
@@ -29,7 +29,7 @@ def tidy(home: str, args: Fields) -> Fields:
         place = os.path.join(top, project)
         with copies.alone(place):
             for name in _listed(place):
-                if name.startswith(("pool-", "gone-")):
+                if name.startswith(("pool-", "gone-", leftovers.GONE)):
                     shutil.rmtree(os.path.join(place, name), ignore_errors=True)
     now = disk(home)
     return {**now, "freed_mb": max(0, now["disk_free_mb"] - before), "ours": ours(home)}

@@ -20,7 +20,6 @@ import os
 import queue
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ import uuid
 from collections.abc import Sequence
 from typing import IO, Callable
 
-from engine.node import copies, fence, room, zygote
+from engine.node import copies, fence, leftovers, points, room, zygote
 from engine.node.copies import Fields
 
 DIRTY_SHOWN = 20
@@ -93,11 +92,15 @@ def fenced_git(
         "probe": vars(probe()),
         "limit_s": limit_s,
         "mark": f"tree-{uuid.uuid4().hex}",
+        "place": leftovers.MARKS.get(fence.PLACE, ""),
     }
     with _file() as errors:
         code, out = _asked(asked, errors)
         errors.seek(0)
         words = copies.text(errors.read(64 * 1024)).strip()
+    points.passed("git in a tree")
+    if code < 0:  # ended from outside, and what it said is not what git found
+        raise copies.Failed("what was at work in the tree was ended on the way")
     return copies.Said(code, out, words)
 
 
@@ -305,6 +308,7 @@ def lay(
     reused = pooled and _from_pool(rough)
     if not reused:
         os.makedirs(rough, mode=0o700)
+        points.passed("place of a tree made")
     kind = "sha256" if len(commit) == 64 else "sha1"
     objects = os.path.realpath(os.path.join(copy, "objects"))
     script = (branch, commit, objects, *who, kind, EXCLUDED)
@@ -322,6 +326,7 @@ def lay(
         _discard(rough)
         raise
     os.rename(rough, tree)
+    points.passed("tree in place")
 
 
 def _from_pool(rough: str) -> bool:
@@ -330,6 +335,7 @@ def _from_pool(rough: str) -> bool:
     with copies.alone(folder):
         for name in free_trees(folder):
             os.rename(os.path.join(folder, name), rough)
+            points.passed("tree taken from the pool")
             return True
     return False
 
@@ -345,24 +351,14 @@ def _set_aside(tree: str, said: copies.Said) -> str:
         os.path.dirname(tree), f"damaged-{os.path.basename(tree)}-{uuid.uuid4().hex[:8]}"
     )
     os.rename(tree, aside)
+    points.passed("damaged tree set aside")
     why = copies.why(said.words) if said.words else "there is no commit to go on from"
     return f"Its tree was damaged ({why}); it is kept at {aside}."
 
 
 def _discard(tree: str) -> None:
     """Remove a tree; what cannot be removed is moved away and left."""
-    if not os.path.lexists(tree):
-        return
-    gone = os.path.join(os.path.dirname(tree), f"gone-{uuid.uuid4().hex}")
-    os.rename(tree, gone)
-    shutil.rmtree(gone, ignore_errors=True)
-    if os.path.isdir(gone):  # a folder its agent took the rights of
-        for folder, names, _ in os.walk(gone):
-            for name in names:
-                path = os.path.join(folder, name)
-                if not os.path.islink(path):
-                    os.chmod(path, 0o700)
-        shutil.rmtree(gone, ignore_errors=True)
+    leftovers.remove(tree)
 
 
 # ---- submodules
@@ -574,13 +570,22 @@ def keep(home: str, args: Fields) -> Fields:
     tree = _tree(home, project, session)
     with copies.alone(tree):
         if not os.path.isdir(tree):
-            return {"rescue": "", "commit": "", "note": ""}
+            return _kept_before(home, project, session)
         said = fenced_git(view_of(home, project, tree), _SAVE, (f"{RESCUE}{session}", "clean too"))
         if said.code == _DAMAGED:
             return {"rescue": "", "commit": "", "note": _set_aside(tree, said)}
         branch, commit = _rescue(home, project, session, tree, said)
         _free(tree)
     return {"rescue": branch, "commit": commit, "note": ""}
+
+
+def _kept_before(home: str, project: str, session: str) -> Fields:
+    """Return what `keep` answered if it was done before and its answer did not arrive."""
+    copy, branch = copies.path(home, project), f"{RESCUE}{session}"
+    found = copies.git(copy, "rev-parse", "--quiet", "--verify", f"refs/heads/{branch}")
+    if found.code:
+        return {"rescue": "", "commit": "", "note": ""}
+    return {"rescue": branch, "commit": copies.text(found.out).strip(), "note": ""}
 
 
 def _rescue(home: str, project: str, session: str, tree: str, said: copies.Said) -> tuple[str, str]:
@@ -616,6 +621,7 @@ def _free(tree: str) -> None:
     with copies.alone(folder):
         if len(free_trees(folder)) < POOLED and not room.is_low(*room.free_mb(folder)):
             os.rename(tree, os.path.join(folder, f"pool-{uuid.uuid4().hex[:12]}"))
+            points.passed("tree freed")
             return
     _discard(tree)
 
@@ -695,9 +701,12 @@ def _fenced() -> int:
         for name, value in asked["view"].items()
     }
     environment = {**_environment(), fence.MARK: asked["mark"]}
+    if asked["place"]:
+        environment[fence.PLACE] = asked["place"]
     if not zygote.end_with(asked["asker"]):  # the node has gone: the next one is at work here
         return 1
     fence.harden()
+    points.passed("script about to be started")
     try:
         child = fence.launch(
             asked["argv"],
@@ -709,11 +718,13 @@ def _fenced() -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"no fence could be started: {error}\n")
         return 125
+    points.passed("script started")
     late = threading.Timer(asked["limit_s"], child.kill)
     late.daemon = True
     late.start()
     end = child.wait()
     late.cancel()
+    points.passed("script ended")
     if not child.fenced:  # what a planted command left running would hold our output open
         fence.kill_marked(environment[fence.MARK])
     if end.code is None:

@@ -25,6 +25,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Callable, NoReturn
 
+from engine.node import points
+
 RUNNER = "runner"
 SCRIPT = "script"
 
@@ -52,20 +54,24 @@ class Zygote:
         self._takes = False  # it has loaded all and not ended
         self._lock = threading.Lock()
         self.loaded = threading.Event()
-        argv = [sys.executable, "-I", "-S", "-c", _BEGIN, code]
         with theirs:
-            process = subprocess.Popen(
-                [*argv, str(theirs.fileno()), str(os.getpid()), _ROOM],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                cwd="/",
-                env={k: v for k, v in os.environ.items() if not k.startswith("QUARTERDECK_")},
-                start_new_session=True,
-                pass_fds=[theirs.fileno()],
-            )
+            process = self._begun(code, theirs.fileno())
         self._process = process
         self.pid = process.pid
         threading.Thread(target=self._listen, name="zygote", daemon=True).start()
+
+    def _begun(self, code: str, control: int) -> subprocess.Popen[bytes]:
+        """Start the process itself, which is ordered through the socket `control`."""
+        argv = [sys.executable, "-I", "-S", "-c", _BEGIN, code]
+        return subprocess.Popen(
+            [*argv, str(control), str(os.getpid()), _ROOM],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            cwd="/",
+            env={k: v for k, v in os.environ.items() if not k.startswith("QUARTERDECK_")},
+            start_new_session=True,
+            pass_fds=[control],
+        )
 
     def fork(
         self,
@@ -214,9 +220,11 @@ class _Parent:
         if not order:
             return False
         number, what, args = json.loads(order)
+        points.passed("zygote ordered")
         pid = os.fork()
         if pid == 0:
             self._be(what, args, descriptors)
+        points.passed("zygote forked")
         for handle in descriptors:
             os.close(handle)
         self._children[pid] = number
@@ -264,3 +272,4 @@ class _Parent:
 
     def _tell(self, number: int, code: int | None) -> None:
         self._control.send(json.dumps([number, code]).encode())
+        points.passed("zygote told")

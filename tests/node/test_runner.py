@@ -306,6 +306,36 @@ def test_a_run_ended_before_it_started_never_starts(runs: Runs, run: str) -> Non
     assert said(Path(runs.path(run))) == []
 
 
+def test_a_run_that_was_prepared_only_and_then_ended_never_starts(runs: Runs, run: str) -> None:
+    spec = {"run": run, "kind": "command", "argv": ["echo", "no"], "env": {"PATH": PATH}}
+    runs._prepare(runs.path(run), spec)
+    assert runs.end(run)["exit"]["why"] == "not started"
+    assert not runs.start(spec)["started"]
+    assert [line["k"] for line in lines(Path(runs.path(run)))] == ["exit"]
+
+
+def test_an_agent_whose_node_fell_before_it_handed_the_token_over_is_not_started(
+    runs: Runs, run: str
+) -> None:
+    """Started without, it would seem to be signed out."""
+    spec = {"run": run, "argv": ["touch", "here"], "env": {"PATH": PATH}, "fence": {}}
+    runs._prepare(runs.path(run), spec)
+    path = Path(runs.path(run))
+    lock = folder.lock(str(path))
+    assert lock is not None
+    given, give = os.pipe()
+    os.close(give)
+    said = os.open(path / "runner.err", os.O_WRONLY | os.O_CREAT, 0o600)
+    process = runs._begin(str(path), (given, said, lock))
+    for handle in (given, said, lock):
+        os.close(handle)
+    how = ended(path)
+    process.wait(20)
+    assert (how["why"], "pid" in how) == ("cut off", False)
+    assert "node that started it fell" in how["words"]
+    assert (path / "runner.err").read_text() == ""
+
+
 def test_a_killed_runner_leaves_nothing_running_and_its_end_is_written_once(
     runs: Runs, run: str
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.node import fence, folder, trees, zygote
+from engine.node import copies, fence, folder, trees, zygote
 from engine.node.runs import Runs, code_folder
 from tests.node.reading import ended, said, until
 
@@ -131,22 +131,24 @@ def test_a_script_says_what_it_printed_and_how_it_ended(
     assert trees.fenced_git(view, "echo out; echo err >&2; exit 7") == found
 
 
-def test_a_script_ends_with_the_zygote_and_counts_as_killed(
+def test_a_script_ends_with_the_zygote_and_is_to_be_tried_again(
     forks: zygote.Zygote, tmp_path: Path
 ) -> None:
     (tmp_path / "tree").mkdir()
     os.mkfifo(tmp_path / "tree" / "up")
     view = fence.View(home=str(tmp_path / "home"), tree=str(tmp_path / "tree"))
-    codes: queue.SimpleQueue[int] = queue.SimpleQueue()
+    failed: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def work() -> None:
-        codes.put(trees.fenced_git(view, "echo up > up; exec sleep 600").code)
+        with pytest.raises(copies.Failed) as found:
+            trees.fenced_git(view, "echo up > up; exec sleep 600")
+        failed.put(str(found.value))
 
     worker = threading.Thread(target=work)
     worker.start()
     assert (tmp_path / "tree" / "up").read_text() == "up\n"
     kill(forks)
-    assert codes.get(timeout=20) == -signal.SIGKILL
+    assert "ended on the way" in failed.get(timeout=20)
     worker.join(20)
 
 

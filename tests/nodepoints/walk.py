@@ -1,0 +1,125 @@
+"""Plays each step once for each point at which a process could die in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tests.nodepoints import story
+from tests.nodepoints.machine import KINDS, Fault, Machine, Points, nothing_left, prepare
+
+Step = Callable[[story.World], None]
+
+
+class Walk:
+    """The steps, each from a picture of the disk as the one before it left it."""
+
+    def __init__(self, folder: Path, steps: Sequence[Step] = story.STEPS) -> None:
+        self.folder = folder / "world"
+        self.pictures = folder / "pictures"
+        self.folder.mkdir()
+        self.pictures.mkdir()
+        self.steps = steps
+        self.deaths: Counter[str] = Counter()
+        self.faults: list[str] = []
+        known = story.lay(self.folder)
+        (self.folder / "known").write_text(json.dumps(known))
+
+    def all(self, every: int = 1, first: int = 1, kinds: Sequence[str] = KINDS) -> None:
+        """Die at each point, or at every so many."""
+        for step in self.steps:
+            self.die_in(step, every, first, kinds)
+
+    def die_in(self, step: Step, every: int, first: int, kinds: Sequence[str]) -> None:
+        self._keep("before")
+        clean, _ = self._play(step, "", 0)
+        if clean is None:
+            return
+        self._keep("after")
+        for kind in kinds:
+            point = first
+            while True:
+                self._bring("before")
+                _, died = self._play(step, kind, point)
+                if not died and point > clean[kind]:
+                    break
+                self.deaths[kind] += died
+                point += every
+        self._bring("after")
+
+    def _play(self, step: Step, kind: str, point: int) -> tuple[dict[str, int] | None, bool]:
+        """Play one step, dying there; return what was passed (None: it went wrong), and if it died."""
+        passing = Points(kind, point)
+        machine = Machine(self.folder, passing)
+        prepare(machine)
+        known = json.loads((self.folder / "known").read_text())
+        world = story.World(machine, known)
+        (self.folder / "node.err").write_text("")
+        fault = ""
+        with nothing_left() as left:
+            try:
+                step(world)
+                machine.close()
+            except (Fault, OSError, ValueError, KeyError, LookupError) as found:
+                fault = f"{type(found).__name__}: {found}"
+                machine.end()
+        if not fault:
+            fault = f"still running: {', '.join(left)}" if left else self._judged(world)
+        (self.folder / "known").write_text(json.dumps(known))
+        died = bool(passing.where) or machine.stopped
+        if fault:
+            where = (
+                f"{kind} {point} ({passing.where or 'a git command'})" if died else "nobody died"
+            )
+            said = (self.folder / "node.err").read_text()
+            self.faults.append(f"{step.__name__}, {where}: {fault}\n{said}".strip())
+            sys.stderr.write(f"{self.faults[-1]}\n")
+            if not died:
+                return None, False
+        counts = {each: passing.count(each) for each in KINDS}
+        counts["git"] = machine.gits
+        return counts, died
+
+    @staticmethod
+    def _judged(world: story.World) -> str:
+        try:
+            story.judge(world)
+        except Fault as fault:
+            return str(fault)
+        return ""
+
+    def _keep(self, name: str) -> None:
+        shutil.rmtree(self.pictures / name, ignore_errors=True)
+        (self.pictures / name).mkdir()
+        self._copy(self.folder, self.pictures / name)
+
+    def _bring(self, name: str) -> None:
+        subprocess.run(["rm", "-rf", self.folder / "home"], check=True)
+        self._copy(self.pictures / name, self.folder)
+
+    @staticmethod
+    def _copy(source: Path, target: Path) -> None:
+        # Not by shutil: it would wait for somebody to write into a pipe that lies there.
+        names = [source / name for name in ("home", "starts", "known")]
+        subprocess.run(["cp", "-a", *names, target], check=True)
+
+
+def told(walk: Walk, took_s: float) -> str:
+    """Return what was done, in one line."""
+    each = ", ".join(f"{kind} {walk.deaths[kind]}" for kind in KINDS)
+    return (
+        f"node points: died at {walk.deaths.total()} ({each}) in {len(walk.steps)} steps, "
+        f"{len(walk.faults)} wrong ({took_s:.0f} s)"
+    )
+
+
+def cpu_s() -> float:
+    """Return what this and all it started took of a core."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
