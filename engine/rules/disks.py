@@ -62,7 +62,7 @@ def nearly_full(disk: Disk) -> str:
 
 def sizes(ours: Sizes) -> str:
     """Say what may be deleted, the largest first."""
-    return ", ".join(f"{name} ({_gb(mb)})" for name, mb in ours[:MOST_NAMED])
+    return ", ".join(f"{name} ({_size(mb)})" for name, mb in ours[:MOST_NAMED])
 
 
 def in_words(disk: Disk) -> str:
@@ -92,6 +92,10 @@ def _well(disk: Disk, name: str) -> str:
 
 def _goes_on(disk: Disk) -> int:
     return int(disk.needs_mb * SPARE)
+
+
+def _size(mb: int) -> str:
+    return _gb(mb) if mb >= 1000 else f"{mb} MB"
 
 
 def _gb(mb: int) -> str:

@@ -15,6 +15,7 @@ from bot.app import main
 from bot.emulator import Emulator, Message
 from bot.emulator.phone import Phone
 from engine import config
+from engine.adapters.machines import Machine
 from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
@@ -80,7 +81,9 @@ class Chat:
 
 
 @asynccontextmanager
-async def chatting(folder: Path, *, scenario: str = "") -> AsyncIterator[Chat]:
+async def chatting(
+    folder: Path, *, scenario: str = "", machine: Machine | None = None
+) -> AsyncIterator[Chat]:
     """Run all of it over one home until the block ends; its goals are stopped then."""
     home = Home(folder / "home").make()
     create_keys(home)
@@ -88,7 +91,8 @@ async def chatting(folder: Path, *, scenario: str = "") -> AsyncIterator[Chat]:
     stop = asyncio.Event()
     async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
-        engine = Engine(home, scenario=scenario)
+        machines = None if machine is None else {machine.name: machine}
+        engine = Engine(home, scenario=scenario, machines=machines)
         async with engine.running():
             bot = asyncio.create_task(main(home, stop))
             try:

@@ -89,12 +89,12 @@ def test_the_owner_hears_once_what_may_be_deleted_when_nothing_else_could_be() -
     assert said.text == (
         "The box's disk is nearly full: 0.4 GB free. New work waits there, and goes on by itself once "
         "1.1 GB are free. What may be deleted on the box: in Quarterdeck's folder there: backups "
-        "(2.1 GB), output of past runs (0.8 GB)."
+        "(2.1 GB), output of past runs (800 MB)."
     )
     health = disks.in_words(box.fleet.machines[0].disk)
     assert health == (
         "0.2 GB free, new work waits for 1.1 GB; may be deleted: backups (2.1 GB), output of past runs "
-        "(0.8 GB)"
+        "(800 MB)"
     )
     box.after(load(30_000))
     assert [one.sounds for one in box.said] == [True, False]
