@@ -75,6 +75,7 @@ class FakeMachine:
             "run.end": self._end,
             "run.list": self._list,
             "run.pulse": self._pulse,
+            "run.alone": lambda **_: {"left": []},
             "run.tail": self._tail,
             "runs.retain": lambda **_: {"packed": 0, "removed": 0, "more": False},
         }

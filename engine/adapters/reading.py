@@ -50,6 +50,7 @@ ERROR_LINES = 40
 ERROR_LENGTH = 1000  # characters kept of each
 LOST = "what was kept of it on its machine is gone"
 ENDED = "Ended: "  # how the runner begins a note on what it ended
+WAITS = "waits: "  # how its node begins one on what its end waits for
 STRAY = 200  # characters shown of what is no line of an agent's protocol
 MAX_KINDS = 20  # of lines that are not known
 MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
@@ -127,6 +128,8 @@ class Turn:
             await self._meanings(text, cause, position)
         elif kind == "err":
             self._errors.append(str(said)[:ERROR_LENGTH])
+        elif kind == "note" and str(said).startswith(WAITS):
+            self._runs.following.note_doing(self._followed.run, str(said))
         elif kind == "desk" and isinstance(said, dict):
             if "tool" in said:
                 self._at_work.has_acted = True

@@ -259,6 +259,7 @@ class Runs:
         """Start one turn; return what the owner should hear of its tree, and what that lacks."""
         machine = self._machine(effect.machine)
         about = await machine.hello()
+        await self._be_alone(machine, effect)
         made = await self._tree(machine, effect)
         uncopied = await self._fill(machine, effect) if not effect.resume else ""
         if effect.setup and not effect.resume:
@@ -323,6 +324,7 @@ class Runs:
             "run.start",
             spec={
                 "run": effect.run,
+                "session": effect.session,
                 "kind": "agent",
                 "argv": list(launch.argv),
                 "env": self._environment(effect, about, launch.env),
@@ -334,6 +336,18 @@ class Runs:
             secrets=secrets,
         )
         return str(made.get("note") or ""), uncopied
+
+    async def _be_alone(self, machine: Machine, effect: StartRun) -> None:
+        """See that no process of an earlier turn is left: a session has one writer, and one tree."""
+        if effect.run.endswith("-t1"):
+            return
+        answer = await machine.call("run.alone", session=effect.session, run=effect.run)
+        if answer["left"]:
+            waits = f"waits: a process of its last turn ({answer['left'][0]}) does not end"
+            self.following.note_doing(effect.run, waits)
+            raise Unavailable(f"{effect.machine}: {waits}")
+        if self.following.doing(effect.run):
+            self.following.note_doing(effect.run, "")
 
     def _hub(self, project: str) -> Path:
         return self._home / "hub" / f"{project}.git"

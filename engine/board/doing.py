@@ -49,6 +49,7 @@ SHIP_DOING = {
 }
 
 
+WAITS = "waits: "  # for what keeps its process from being over
 GOES_ON = (*session_state.LIVE, session_state.Stage.WANTING, session_state.Stage.PARKED)
 
 
@@ -70,7 +71,8 @@ def session_doing(world: World, session: Session | None, doing: Doing) -> str:
         case session_state.Stage.RUNNING:
             return doing(session.run) or cut_off_line(session) or "working"
         case session_state.Stage.CLOSING:
-            return "ending its turn"
+            said = doing(session.run)
+            return said if said.startswith(WAITS) else "ending its turn"
         case session_state.Stage.IDLE if session.queue and not session.interrupted:
             return "news is gathered for it"
         case _:

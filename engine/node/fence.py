@@ -771,6 +771,12 @@ def _kill_all(marks: set[bytes]) -> int:
     return len(ended)
 
 
+def marked(run: str, place: str) -> list[int]:
+    """Return the processes that say of themselves that they are of this run."""
+    marks = {f"{MARK}={run}".encode(), f"{PLACE}={place}".encode()}
+    return [pid for pid in _pids() if _marked(pid, marks)]
+
+
 def adopt() -> None:
     """Have whatever loses its parent below this process become its child, where the kernel can."""
     if sys.platform == "linux":

@@ -29,6 +29,7 @@ _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _KINDS = ("line", "desk", "end")
 _MAX_BLOB_PART = 4 * 1024 * 1024
 _MAX_TAIL = 4 * 1024 * 1024
+WAITS = "waits: "  # how a note begins that says what a run's end waits for
 _ENDS_S = 5.0  # for a runner that was told to end its run now
 
 # Started so that nothing of the user's own Python set-up is loaded.
@@ -291,31 +292,70 @@ class Runs:
         leftovers.remove(path)
         return {"run": run}
 
+    # ---- one writer of each session
+
+    def writers_beside(self, session: str, run: str) -> list[str]:
+        """Return the earlier turns of a session that are not known to be over; of later ones, no."""
+        turns = {name: _turn(session, name) for name in os.listdir(self._folder)}
+        if any(turn > _turn(session, run) for turn in turns.values()):
+            raise Refusal(f"A later turn of {session} has begun, so {run} cannot.")
+        return [
+            name
+            for name, turn in turns.items()
+            if 0 < turn < _turn(session, run)
+            and folder.ended(path := os.path.join(self._folder, name)) is None
+            and self._began(path)
+        ]
+
     # ---- what others left
 
-    def finish(self, run: str) -> None:
-        """Write the end of a run whose runner is gone, once what it started is ended too."""
+    def finish(self, run: str) -> bool:
+        """Write the end of a run whose runner is gone, once what it started is ended too.
+
+        Returns False if something of it does not end: to be tried again.
+        """
         path = self.path(run)
         if folder.ended(path) is not None or not os.path.isdir(path):
-            return
+            return True
         lock = folder.lock(path)
         if lock is None:
-            return
+            return True
         try:
             child = folder.read(os.path.join(path, "child.json")) or {}
-            if child:
-                pid = child["child_pid"] if child.get("fenced") else child["pid"]
-                fence.kill_tree(int(pid), str(child.get("started", "")))
-                points.passed("what a dead runner started ended")
-            # Also what it had no time to note before it fell.
-            fence.kill_marked(run, fence.place(path))
-            points.passed("all of a dead runner ended")
+            left = self._end_all(run, path, child)
+            if left:
+                self._say_once(path, _does_not_end(left))
+                return False
             with contextlib.suppress(FileNotFoundError):  # what it was noting as it fell
                 os.unlink(os.path.join(path, "child.json.new"))
             words = "Cut off: the process that kept it is gone."
             folder.close(path, {**_how("cut off", words), **child})
+            return True
         finally:
             os.close(lock)
+
+    def _end_all(self, run: str, path: str, child: Fields) -> list[int]:
+        """End what a dead runner left, told by more than a pid; return what could not be ended."""
+        left: list[int] = []
+        if child:
+            pid = int(child["child_pid"] if child.get("fenced") else child["pid"])
+            started = str(child.get("started", ""))
+            if pid > 1 and started and not fence.kill_tree(pid, started):
+                left.append(pid)
+            points.passed("what a dead runner started ended")
+        # Also what it had no time to note before it fell.
+        place = fence.place(path)
+        if fence.kill_marked(run, place):
+            left += [pid for pid in fence.marked(run, place) if pid not in left]
+        points.passed("all of a dead runner ended")
+        return left
+
+    def _say_once(self, path: str, words: str) -> None:
+        """Put a note into a spool nobody else writes, unless it stands there as the last."""
+        last = folder.last_line(path)
+        if last is None or last.get("d") != words:
+            number = last["n"] + 1 if last and isinstance(last.get("n"), int) else 0
+            folder.append(path, "out.jsonl", folder.line(number, "note", words))
 
     def unfinished(self) -> list[str]:
         """Return the runs that began, have no end, and whose runner is gone; wake the others."""
@@ -339,6 +379,23 @@ class Runs:
         while not self._ended.empty():
             gone.append(self._ended.get())
         return gone
+
+
+def _turn(session: str, run: str) -> int:
+    """Return which turn of the session a run is, from 1; 0 if it is none of its."""
+    name, _, number = run.rpartition("-t")
+    return int(number) if name == session and number.isdigit() else 0
+
+
+def _does_not_end(pids: list[int]) -> str:
+    try:
+        with open(f"/proc/{pids[0]}/comm", encoding="utf-8", errors="replace") as file:
+            name = file.read().strip()
+    except OSError:
+        name = "?"
+    return (
+        f"{WAITS}process {pids[0]} ({name}) was killed and does not end; nothing starts beside it"
+    )
 
 
 def _how(why: str, words: str) -> Fields:

@@ -54,6 +54,7 @@ AGENTS = ("claude", "codex", "pi", "gemini", "opencode", "ollama")
 _BESIDES = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".cargo/bin")
 
 _TAKE_S = 15.0  # for the node before us to finish what it is writing
+_AGAIN_S = 5.0  # between two tries to end what does not end
 _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
 _NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
 _AT_ONCE = 25  # runs that are begun to be followed in one turn
@@ -154,10 +155,12 @@ class Node:
         self._followers: dict[int, tuple[Follower, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
+        self._again: set[str] = set()  # runs whose processes did not end, looked at again soon
         self._ops: dict[str, Op] = {
             "hello": Op(self._hello, writes=False),
             "load": Op(self._load, writes=False),
-            "run.start": Op(self._runs.start, writes=True),
+            "run.alone": Op(self._alone, writes=True),
+            "run.start": Op(self._start, writes=True),
             "run.follow": Op(self._follow, writes=False),
             "run.unfollow": Op(self._unfollow, writes=False),
             "run.ack": Op(self._ack, writes=False),
@@ -297,6 +300,24 @@ class Node:
     def _load(self) -> dict[str, Any]:
         return {"cores": load.cores(), "free_mb": load.free_mb(), **tidy.disk(self._home)}
 
+    async def _start(
+        self, spec: dict[str, Any], secrets: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Start a run; of its session no other may live, whatever the engine knows of that."""
+        session, run = str(spec.get("session") or ""), str(spec.get("run"))
+        if session and (await self._alone(session, run))["left"]:
+            raise BlockingIOError(f"An earlier turn of {session} has not ended yet")
+        return self._runs.start(spec, secrets)  # nothing comes between the look and this
+
+    async def _alone(self, session: str, run: str) -> dict[str, Any]:
+        """End what lives of a session beside one run of it; return the runs that do not end."""
+        tried: set[str] = set()
+        while fresh := [r for r in self._runs.writers_beside(session, run) if r not in tried]:
+            for other in fresh:  # another may be begun meanwhile
+                await self._in_thread(functools.partial(self._runs.kill, other))
+            tried.update(fresh)
+        return {"left": self._runs.writers_beside(session, run)}
+
     def _list(self, runs: list[str] | None = None) -> dict[str, Any]:
         return {"runs": self._runs.states(runs)}
 
@@ -341,12 +362,19 @@ class Node:
             return
         try:
             with self._acting():
-                await self._in_thread(lambda: self._runs.finish(run))
+                over = await self._in_thread(lambda: self._runs.finish(run))
                 points.passed("end of a dead runner's run written")
+            if not over and run not in self._again:
+                self._again.add(run)
+                asyncio.get_running_loop().call_later(_AGAIN_S, self._look_again, run)
         except OSError as error:
             if not room.is_missing(error, self._home):
                 raise
             await asyncio.sleep(_NO_ROOM_S)  # and whoever follows the run looks again
+
+    def _look_again(self, run: str) -> None:
+        self._again.discard(run)
+        self._spawn(self._look(run))
 
     @contextlib.contextmanager
     def _acting(self) -> Iterator[None]:

@@ -71,6 +71,10 @@ async def test_a_worker_cut_off_in_a_command_is_told_which_and_lands_once(tmp_pa
         await phone.agent(*lead(plan(PIECE)), worker({"run": LONG}, turn=1), slow)
         goal = await phone.goal(await phone.project(remote=True), willing=True)
         session, tree = await at(phone, goal)
+        stuck = "waits: process 7 (dd) was killed and does not end; nothing starts beside it"
+        line = folder.line(0, "note", stuck)  # as its node says it of a run without a runner
+        folder.append(str(phone.home.runs / session.run), "out.jsonl", line)
+        await phone.card(goal, WorkerCard, lambda card: stuck in words(card))
         kill_runner(phone, session.run)
         cut = "Cut off during Bash: a step of the scenario; goes on, told to look first"
         await phone.card(goal, WorkerCard, lambda card: cut in words(card))

@@ -9,7 +9,7 @@ from engine.board import doing
 from engine.rules import killed
 from engine.rules.cut_off import EARLY_S
 from engine.rules.effects import StartRun
-from engine.rules.events import Prompted, RunExited, RunStarted, SessionNamed
+from engine.rules.events import Prompted, RunExited, RunStarted, SessionNamed, TurnEnded
 from engine.rules.session_state import Session, Stage
 from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import LeftOff, OpenTool, TurnError
@@ -144,3 +144,13 @@ def test_an_end_of_an_older_release_says_what_it_can() -> None:
     cut(world, start, None)
     assert isinstance(me(world), Session)
     assert f"cut off ({GONE})" in world.take(StartRun).prompt
+
+
+def test_a_turn_whose_process_does_not_end_says_so_while_it_is_seen_out() -> None:
+    """BR-51: the next turn waits, and the card says for what."""
+    world, start = running()
+    world.post(ME, TurnEnded(run=start.run, text="Done."))
+    stuck = "waits: process 7 (dd) was killed and does not end; nothing starts beside it"
+    assert me(world).stage is Stage.CLOSING
+    assert doing.session_doing({}, me(world), lambda _run: stuck) == stuck
+    assert doing.session_doing({}, me(world), lambda _run: "Bash: make") == "ending its turn"

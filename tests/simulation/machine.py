@@ -132,6 +132,7 @@ class SimMachine:
             "run.input": self._input,
             "run.end": self._end,
             "run.pulse": self._pulse,
+            "run.alone": lambda **_: {"left": []},
             "run.tail": self._tail,
             "run.list": lambda runs: {"runs": [self.runs[r].state for r in runs if r in self.runs]},
         }
