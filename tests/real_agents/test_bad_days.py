@@ -19,7 +19,15 @@ import pytest
 from engine.node import fence
 from engine.rules.session_state import Stage
 from engine.views import SessionCard, WorkerCard
-from tests.real_agents.model_server import LOGIN_EXPIRED, Json, ModelServer, Part, Step, usage_limit
+from tests.real_agents.model_server import (
+    LOGIN_EXPIRED,
+    Json,
+    ModelServer,
+    Part,
+    Step,
+    prompt_of,
+    usage_limit,
+)
 from tests.real_agents.quarterdeck import CLI, Quarterdeck, git
 from tests.real_agents.script import LEAD, WORKER, bash, commit, desk, piece, plan, write
 
@@ -192,6 +200,9 @@ async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path
             assert git(hub, "show", f"{session.branch}:cart.py") == "CART = []"
         resumed = next(body for body in api.requests if "was cut off" in str(body["messages"][-1:]))
         assert "Write" in str(resumed["messages"])
+        told = prompt_of(resumed)[0]
+        assert f"- Bash, with `{LONG}`, begun" in told
+        assert "look whether it took effect before you repeat it" in told
 
 
 @contextmanager
