@@ -333,6 +333,7 @@ def _block(block: _Json, memory: Memory, by_subagent: bool) -> tuple[Meaning, ..
             timeout_s = (_number(given.get("timeout")) or 0.0) / 1000 if name == "Bash" else 0.0
             return (Tool(name, brief, use, _one_line(_detail(name, given), _GIVEN), timeout_s),)
         case "thinking" | "redacted_thinking":
+            memory.has_thought = True
             return ()
         case other:
             return (Unknown(f"assistant/{other}"),)
@@ -448,10 +449,11 @@ def _result(line: _Json, memory: Memory) -> tuple[Meaning, ...]:
     errors = [_str(error) for error in _list(line.get("errors")) if isinstance(error, str)]
     words = text or "; ".join(errors) or subtype or "the turn failed"
     kind = _kind_of_end(line, words, memory) if failed else ""
-    memory.error = ""
+    silent = not text.strip() and not memory.has_thought  # who only thought had nothing to say
+    memory.error, memory.has_thought = "", False
     cost = _cost(line, memory)
     if not failed:
-        return (Ended(text, "", "", cost, is_empty=not text.strip()),)
+        return (Ended(text, "", "", cost, is_empty=silent),)
     if kind == "interrupted":
         words = "Interrupted."
     return (Ended("", words, kind, cost, is_empty=False),)

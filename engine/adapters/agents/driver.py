@@ -75,6 +75,7 @@ class Memory(Struct):
     cwd: str = ""
     error: str = ""  # the agent's own word for the last failure it told of
     total_cost_usd: float = 0.0
+    has_thought: bool = False  # in the turn that goes on
 
 
 class Request(Struct, frozen=True):
@@ -179,7 +180,7 @@ class Ended(Struct, frozen=True, tag=True):
     error: str  # "": it ended by itself
     error_kind: ErrorKind
     cost_usd: float  # of this turn alone
-    is_empty: bool  # neither words nor an error
+    is_empty: bool  # neither words nor an error, nor a thought before
 
 
 class Unknown(Struct, frozen=True, tag=True):

@@ -116,6 +116,11 @@ def test_where_only_the_total_is_told_the_difference_counts() -> None:
 def test_a_turn_without_a_word_is_empty() -> None:
     assert result(result=" \n").is_empty
     assert not result(result="x").is_empty
+    thought = {"type": "assistant", "message": {"content": [{"type": "thinking", "thinking": "…"}]}}
+    first, second = read(thought, {"type": "result"}, {"type": "result"})
+    assert isinstance(first, Ended)
+    assert isinstance(second, Ended)
+    assert (first.is_empty, second.is_empty) == (False, True), "to think of it is to have heard it"
 
 
 def test_what_a_subagent_says_is_not_the_turns_word_but_its_work_is_seen() -> None:
