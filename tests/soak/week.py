@@ -41,6 +41,7 @@ from tests.bench.idles import child_of
 from tests.engine.person import YES
 from tests.engine.scenario import PROJECT, World, is_over, lay
 from tests.fakes import git
+from tests.history import Chat, Expected, Scene, Span, behind, judge_history
 from tests.rules.promises import silent, unfinished, unreasoned_waits
 from tests.simulation import invariants
 from tests.soak import part, upkeep
@@ -64,6 +65,7 @@ LOOK_S = 0.1
 STEP_TAKES_S = 0.12
 BATCH_LIMIT_S = 240.0
 AT_WORK_S = 90.0
+CHAT_LIMIT_S = REST_LIMIT_S = 60.0
 MOST_DAYS = 2.0  # that a batch may take, most of them waiting for a limit
 QUIET_YEARS = (*[DAY_S] * 8, *[30 * DAY_S] * 3, *[31 * DAY_S] * 3)
 
@@ -193,6 +195,7 @@ class Week:
                 await self._measure()
             await self._night(began + DAY_S)
             say(f"day {number}: {self.sailed.sessions} sessions, {self._ledger.events} events")
+        await self._judge()
         first, last = self.sailed.upkeep
         assert not (found := upkeep.grown(first, last)), found
         await self._years()
@@ -430,11 +433,18 @@ class Week:
     # ------------------------------------------------------------ judging
 
     async def _rested(self) -> None:
-        """Assert that all is done, once and whole, and nothing waits."""
+        """Assert that all is done, once what is owed for it is, and nothing waits."""
+        until = time.monotonic() + REST_LIMIT_S
+        while self._left() and time.monotonic() < until:
+            await self._pass(1.0)
+        assert not (found := self._left()), found
+        assert {goal.stage for goal in self._goals()} == {Stage.SHIPPED}
+
+    def _left(self) -> list[str]:
+        """Return what is not at rest."""
         self._ledger.read_on()
         states = self._ledger.states
-        assert {goal.stage for goal in self._goals()} == {Stage.SHIPPED}
-        found = [
+        return [
             *unfinished(states),
             *invariants.asks_of_nobody(states),
             *[f"{card.id} asks" for card in board.everything(states, silent) if card.asks],
@@ -442,12 +452,30 @@ class Week:
             *[f"{run.name} has not ended" for run in self._runs(over=False)],
             *[f"process {pid} is of a run" for pid in processes.of_runs(self._ended())],
         ]
-        assert not found, found
-        origin, goals = self._world.origin, len(self._goals())
-        landed = git(origin, "log", "--no-merges", "--format=%s", "main").splitlines()
-        assert len(landed) == 1 + goals * WORKERS, len(landed)
-        pushes = (origin / "logs/refs/heads/main").read_text().splitlines()
-        assert len(pushes) == goals, pushes
+
+    async def _judge(self) -> None:
+        """Have all that happened judged by one checker, once the chat has it all."""
+        goals, base = len(self._goals()), git(self._world.repository, "rev-parse", "main")
+        pieces = goals * WORKERS
+        expected = Expected(
+            spans=(Span(self._world.origin, f"{base}..main", ["Do the work"] * pieces),),
+            pushes=goals,
+            taken=pieces,
+            workers=pieces,
+        )
+        until = time.monotonic() + CHAT_LIMIT_S
+        while behind(self._scene(), expected) and time.monotonic() < until:  # noqa: ASYNC110
+            await asyncio.sleep(1.0)
+        judge_history(self._scene(), expected)
+
+    def _scene(self) -> Scene:
+        return Scene(
+            ledger=self._home.engine_db,
+            hubs=self._home.hubs,
+            remote=self._world.origin,
+            bot_db=self._home.bot_db,
+            chat=Chat.of(self._hands.emulator, copies=self.sailed.kills),
+        )
 
     async def _measure(self) -> None:
         await asyncio.sleep(2.0)
