@@ -1,8 +1,9 @@
 """All that takes long: `python -m tests.soak [--minutes 20] [--seed 1]`, its parts two at a time.
 
-    one core    the simulated stories (tests/simulation)
-    the other   system calls (tests/strace), kills (voyages.py), deaths at boundaries alone (deaths.py), what
-                grows (growth.py), a week (week.py)
+    one core    the simulated stories (tests/simulation), deaths at boundaries alone (deaths.py), what
+                grows (growth.py)
+    the other   a week (week.py), each point of node and runner (tests/nodepoints), system calls
+                (tests/strace), kills (voyages.py)
 
 With a bound each part gets its share of the time, covers evenly as much as fits into it, and says how much
 that was. Without one nothing is left out, and all of it goes on with other seeds until it is stopped. The
@@ -25,6 +26,7 @@ SEEDS = 2000
 SESSIONS = 300
 NOT_HERE = 3  # the exit code of tests.strace where nothing can be traced
 END_S = 40.0
+LEAST = 1.0  # minutes of a lane, however late it is
 LINE_MOST = 8 * 1024 * 1024
 
 
@@ -33,7 +35,7 @@ class Part:
     """One kind of trouble, as a process of its own.
 
     words   its module and what it is told: its minutes (0: no bound) and its seed
-    share   of the whole's minutes
+    share   of its lane's minutes
     """
 
     name: str
@@ -53,6 +55,10 @@ def calls(minutes: float, seed: int) -> list[str]:
 
 def no_room(minutes: float, seed: int) -> list[str]:
     return ["tests.strace", "--keep", "--full", *_bound(minutes)]
+
+
+def points(minutes: float, seed: int) -> list[str]:
+    return ["tests.nodepoints"]
 
 
 def voyages(minutes: float, seed: int) -> list[str]:
@@ -75,16 +81,19 @@ def week(minutes: float, seed: int) -> list[str]:
 Lanes = tuple[tuple[Part, ...], ...]
 
 LANES: Lanes = (
-    (Part("stories", seeds, 0.95),),
+    (
+        Part("stories", seeds, 0.65),
+        Part("deaths", deaths, 0.18),
+        Part("growth", growth, 0.12),
+    ),
     (
         Part("week", week, 0.3),
-        Part("system calls", calls, 0.2),
-        Part("kills", voyages, 0.2),
-        Part("deaths", deaths, 0.15),
-        Part("growth", growth, 0.1),
+        Part("node and runner", points, 0.08),
+        Part("system calls", calls, 0.25),
+        Part("kills", voyages, 0.25),
     ),
 )
-UNBOUNDED: Lanes = (LANES[0], (*LANES[1], Part("no room", no_room, 0.0)))
+UNBOUNDED: Lanes = (LANES[0], (*LANES[1], Part("no room", no_room, 0.2)))
 
 
 def _bound(minutes: float) -> list[str]:
@@ -112,11 +121,14 @@ class Soak:
         self._seed += 1
 
     async def _sail(self, lane: tuple[Part, ...]) -> None:
-        for part in lane:
-            await self._play(part)
+        end = time.monotonic() + self._minutes * 60.0
+        for number, part in enumerate(lane):
+            left = max(LEAST, (end - time.monotonic()) / 60.0)  # what others took too much of
+            share = part.share / sum(later.share for later in lane[number:])
+            await self._play(part, left * share if self._minutes else 0.0)
 
-    async def _play(self, part: Part) -> None:
-        words = part.words(part.share * self._minutes, self._seed)
+    async def _play(self, part: Part, minutes: float) -> None:
+        words = part.words(minutes, self._seed)
         say(f"{part.name}: python -m {' '.join(words)}")
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", *words, stdout=asyncio.subprocess.PIPE, limit=LINE_MOST
