@@ -12,7 +12,7 @@ import contextlib
 import fcntl
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import httpx
@@ -100,15 +100,17 @@ async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.E
                 return
             settings = config.load(home)
         disk.owner = settings.owner_ids[0]
+        store = CardStore(database)
         app = App(
             bot,
             line,
-            CardStore(database),
+            store,
             Client(home.engine_sock),
             settings,
             public,
             Attached(home.attached),
             signed_in=lambda: token_file.signed_in(home),
+            watch_disk=lambda: disk.watch(home.root, store),
         )
         await app.run(stop)
 
@@ -127,9 +129,11 @@ class App:
         attached: Attached,
         *,
         signed_in: Callable[[], None] = lambda: None,
+        watch_disk: Callable[[], Coroutine[Any, Any, None]] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._now_signed_in = signed_in
+        self._watch_disk = watch_disk
         owners = settings.owner_ids
         self.bot = bot
         self.store = store
@@ -166,6 +170,8 @@ class App:
                     tasks.create_task(self.reminders.run(), name="reminders"),
                     tasks.create_task(self._name_commands(), name="commands"),
                 ]
+                if self._watch_disk is not None:
+                    running.append(tasks.create_task(self._watch_disk(), name="disk"))
                 await stop.wait()
                 polling.cancel()
                 await self._drained()

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine import cli_backup
-from engine.errors import EngineError, Refused, Unavailable
+from engine.errors import EngineError, NoRoom, Refused, Unavailable
 from engine.paths import Home
+from engine.room import FULL, READ_ONLY
 
 if TYPE_CHECKING:
     from engine.doctor import Finding
@@ -44,6 +45,7 @@ cli_backup.add_to(app)
 service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
 app.add_typer(service_app, name="service")
 
+TAKES_NOTHING = (FULL, READ_ONLY)
 PATIENCE_S = 300.0  # a project's first clone takes as long as its network does
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
@@ -562,6 +564,8 @@ async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
             try:
                 return msgspec.to_builtins(await client.call(verb, cause, **arguments))
             except Unavailable as away:
+                if str(away) in TAKES_NOTHING:
+                    raise NoRoom(f"{away} Nothing was done.") from away
                 if engine_runs(home):
                     raise Unavailable(
                         f"The engine on {home.root} runs and gives no answer ({away}) Try again; "

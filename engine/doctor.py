@@ -23,8 +23,9 @@ from engine.adapters.agents.claude import Claude
 from engine.codec import Codec
 from engine.config import ConfigError, load
 from engine.errors import Broken, Refused, Unavailable
-from engine.node import serve
+from engine.node import serve, tidy
 from engine.paths import Home
+from engine.rules import disks
 from engine.rules.fleet import Fleet
 from engine.rules.words import Account
 from engine.setup import SOCKET_MAX, ask_telegram, token
@@ -194,7 +195,9 @@ def _disk(home: Home) -> Finding:
         place = place.parent
     free_gb = shutil.disk_usage(place).free / 1e9
     good = free_gb >= DISK_GB
-    mend = "" if good else "Every session has a tree of its own: make room."
+    ours = "" if good else disks.sizes(tuple(tidy.ours(str(home.root))))
+    may = f" May be deleted there: {ours}." if ours else ""
+    mend = "" if good else f"Every session has a tree of its own: make room.{may}"
     return Finding("disk", good, f"{free_gb:.0f} GB free", mend, needed=False)
 
 

@@ -8,12 +8,14 @@ loop.py (posts).
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
+from engine.node import tidy
 from engine.requests.accounts import Accounts
 from engine.requests.edits import Edits
 from engine.requests.files import Files
@@ -23,6 +25,7 @@ from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
 from engine.requests.taps import Taps
+from engine.room import FULL
 from engine.rules import asking, disks, drift, silence
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.shown import Shown
@@ -86,16 +89,25 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         """What waits for the owner."""
         return (await self.board()).now
 
+    async def _full_in_words(self, lacks: str) -> str:
+        if lacks != FULL:
+            return "it is read-only, as after a fault"
+        ours = await asyncio.to_thread(tidy.ours, str(self._home.root))
+        return (
+            f"it is full; may be deleted: {disks.sizes(tuple(ours)) or 'nothing of ours is large'}"
+        )
+
     async def health(self) -> dict[str, Any]:
         """How the box is: machines, what is set aside, disk, limits."""
         fleet = self._fleet()
+        lacks = self._room_lacks()
         disk = shutil.disk_usage(self._home.root)
         return {
             "machines": list((await self.board()).machines),
             "set_aside": self._asides_in_words(),
             "given_up_today": await self._given_up_in_words(),
             "disk_free_gb": round(disk.free / 1e9, 1),
-            "disk_takes_nothing": self._room_lacks(),
+            "disk_takes_nothing": lacks and await self._full_in_words(lacks),
             "disk_nearly_full": {
                 machine.name: disks.in_words(machine.disk)
                 for machine in fleet.machines

@@ -202,6 +202,7 @@ class Engine:
             self.loop.watch(self._may_be_copied)
             self.ahead = Ahead(self.loop, machines, self.runs.bring)
             self.loads = Loads(self.loop, machines, self._clock, self._born)
+            self.room.told = self.loads.look_now
             await self.loop.open()
             self._reach()
             self._at_start = [

@@ -57,25 +57,33 @@ class Loads:
         self._disks_s = disks_s
         self._uptime = uptime
         self._told = 0
+        self._disks_at = 0.0
+        self._changed = asyncio.Event()
         self._tidied: dict[str, float] = {}  # machines short of room, and when they were tidied
 
+    def look_now(self) -> None:
+        """Look at all disks at once: something found no room."""
+        self._disks_at = 0.0
+        self._changed.set()
+
     async def run(self) -> None:
-        changed = asyncio.Event()
+        changed = self._changed
         self._loop.watch(lambda stream: changed.set() if stream == "fleet" else None)
-        disks_at = self._uptime() + self._disks_s
+        self._disks_at = self._uptime() + self._disks_s
         while True:
             changed.clear()
             names = {*looked_at(self._fleet()), *short_of_room(self._fleet())}
             told = {one.name for one in self._fleet().machines if one.disk.free_mb != UNKNOWN}
-            if self._uptime() >= disks_at:
-                disks_at = self._uptime() + self._disks_s
+            if self._uptime() >= self._disks_at:
+                self._disks_at = self._uptime() + self._disks_s
                 names |= told
             if names:
                 await asyncio.gather(*(self._look(name) for name in names))
                 await asyncio.sleep(self._look_s)
                 continue
             try:
-                async with asyncio.timeout(disks_at - self._uptime() if told else None):
+                left_s = self._disks_at - self._uptime()
+                async with asyncio.timeout(left_s if told else None):
                     await changed.wait()
             except TimeoutError:
                 pass

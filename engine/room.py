@@ -48,6 +48,7 @@ class Room:
         self._root = root
         self._pause = pause
         self._requests: set[asyncio.Timeout] = set()
+        self.told: Callable[[], None] = lambda: None  # called when the disk begins to take nothing
         self.why = ""
 
     @property
@@ -65,6 +66,7 @@ class Room:
             log.error("%s: writes wait", "read-only disk" if read_only else "no room on the disk")
             now = asyncio.get_running_loop().time()
             self._give(now + PATIENCE_S)
+            self.told()
         self.why = READ_ONLY if read_only else FULL
         notify.tell(STATUS=self.why, EXTEND_TIMEOUT_USEC=str(STARTS_US))
         await self._pause(AGAIN_S)

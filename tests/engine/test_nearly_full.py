@@ -106,5 +106,19 @@ async def test_what_is_asked_of_a_full_box_is_done_once_when_there_is_room(
         assert said(chat, "disk is full") <= 2  # by the bot, by the engine
 
 
+async def test_a_full_disk_is_told_in_a_quiet_hour_too(
+    disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.full_disk, "AGAIN_S", 0.2)
+    monkeypatch.setattr(bot.full_disk, "LOOK_S", 0.2)
+    async with chatting(disk.root, machine=Filling(disk.root / "home")) as chat:
+        await chat.sent("/status", "Nothing waits on you")
+        disk.fill(200)
+        notice = await chat.until("The box's disk is full")
+        assert not notice.silent
+        disk.free()
+        await chat.until("There is room on the box's disk again")
+
+
 def test_played_in_a_namespace_where_nobody_else_may_mount() -> None:
     alone(__file__)
