@@ -28,7 +28,9 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bool], None]]:
     calm = stores.database.boundary
 
     def full(what: str) -> None:
-        if what.startswith("before ") and what != "before secret":
+        # Calls of Telegram's and of the engine's pass boundaries too, and need no room.
+        is_write = what.islower() and not what.startswith(("before secret", "before asking"))
+        if what.startswith("before ") and is_write:
             fault = sqlite3.OperationalError("database or disk is full")
             fault.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise fault
