@@ -277,7 +277,7 @@ class FakeMachine:
                 self._tell()
         return self._state(folder)
 
-    def _end(self, *, run: str, grace_s: float | None = None) -> Fields:
+    def _end(self, *, run: str, grace_s: float | None = None, unless_past: int = 0) -> Fields:
         folder = self._home / "runs" / run
         if not folder.is_dir():
             folder.mkdir(parents=True)

@@ -138,10 +138,14 @@ class Following:
         """Up to which offset a run's lines have been acted on."""
         return self._read.get(run, 0)
 
+    def has_heard(self, run: str) -> bool:
+        """Whether a run has printed anything since we began, after a start of ours."""
+        return run in self._heard
+
     def silent_s(self, run: str) -> float:
         """How long a run has printed nothing that counts."""
         now = self._uptime()
-        return now - self._heard.setdefault(run, now)
+        return now - self._heard.get(run, now)
 
     async def _follow(self, followed: Followed) -> None:
         try:

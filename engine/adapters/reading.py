@@ -143,10 +143,12 @@ class Turn:
 
     async def _heard(self, cause: str, position: tuple[str, int]) -> None:
         """Note that the run is not silent, and have its card follow where that said it was."""
-        self._runs.following.hear_anew(self._followed.run)
         session = self._runs.session(self._followed.session)
         shown = session.silence if session.run == self._followed.run else None
-        if shown is not None and position[1] > shown.spooled:
+        if shown is not None and position[1] <= shown.spooled:
+            return  # from before the silence, and read once more after a start of ours
+        self._runs.following.hear_anew(self._followed.run)
+        if shown is not None:
             heard = RunHeard(run=self._followed.run)
             await self._runs.post(self._followed.stream, heard, f"{cause}.heard")
 

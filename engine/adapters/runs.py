@@ -40,7 +40,7 @@ from engine.rules.effects import (
     StartRun,
     SteerRun,
 )
-from engine.rules.events import AnyEvent, LinesUnknown, RunRefused, RunStarted
+from engine.rules.events import AnyEvent, LinesUnknown, RunRefused, RunStarted, RunWentOn
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
@@ -230,6 +230,7 @@ class Runs:
                 agent=effect.account.agent,
             )
         )
+        self.following.hear_anew(effect.run)
         return [(stream, RunStarted(run=effect.run, note=note, uncopied=uncopied))]
 
     def _account(self, known: Account) -> Account:
@@ -573,9 +574,14 @@ class Runs:
 
     async def close(self, effect: CloseRun) -> Events:
         """End a run; its exit comes as a line of its spool."""
-        machine = self._machine(effect.machine)
-        await machine.call("run.end", run=effect.run, grace_s=effect.grace_s)
-        return []
+        machine, asked = self._machine(effect.machine), {"grace_s": effect.grace_s}
+        if effect.unless_past:
+            asked["unless_past"] = effect.unless_past
+        answer = await machine.call("run.end", run=effect.run, **asked)
+        if not answer.get("went_on"):
+            return []
+        stream = f"session/{effect.run.rpartition('-t')[0]}"
+        return [(stream, RunWentOn(run=effect.run))]
 
     async def _input(self, machine: str, run: str, key: str, kind: str, data: object) -> None:
         try:

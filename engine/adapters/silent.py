@@ -2,7 +2,7 @@
 
     Watch is due ──> silent for long? ──> run.pulse ──> all it printed is read? ──> RunQuiet
 
-The machine is asked only then. A line that is printed and not read yet ends the silence, whatever it
+The machine is asked only then, and for a run of which we have heard nothing since we began. A line that is printed and not read yet ends the silence, whatever it
 says: it may be a question to the owner. Neighbours: following.py (how long, and how far it was read),
 at_work.py (the tools an agent has open), engine/rules/silence.py (what is made of it).
 """
@@ -36,7 +36,7 @@ class Known(Protocol):
 async def look(runs: Known, machine: Machine, run: str) -> RunQuiet:
     """Tell how long a run has been silent, and, once that is long, what goes on behind it."""
     silent_s = runs.following.silent_s(run)
-    if silent_s < SHOWN_S:
+    if runs.following.has_heard(run) and silent_s < SHOWN_S:
         return RunQuiet(run=run, silent_s=silent_s)
     try:
         async with asyncio.timeout(ANSWER_S):

@@ -199,10 +199,17 @@ class Runs:
         points.passed("runner woken")
         return self.state(run)
 
-    def end(self, run: str, grace_s: float | None = None, line: str = "") -> Fields:
-        """Ask a run to end; one that was never started never will be."""
+    def end(
+        self, run: str, grace_s: float | None = None, line: str = "", unless_past: int = 0
+    ) -> Fields:
+        """Ask a run to end; one that was never started never will be.
+
+        unless_past   leave one alone that has printed past this offset since it was judged
+        """
         path = self.path(run)
         never = _how("not started", "It was ended before it started.")
+        if unless_past and self._went_on(path, unless_past):
+            return {**self.state(run), "went_on": True}
         if not os.path.isdir(path):
             rough = self._rough(path)
             folder.close(rough, never, 1)
@@ -239,6 +246,18 @@ class Runs:
                 folder.close(path, how, 1)
         finally:
             os.close(lock)
+
+    def _went_on(self, path: str, offset: int) -> bool:
+        """Whether a run lives that has printed more than so much, and was not told to end yet."""
+        if folder.ended(path) is not None or not folder.alive(path):
+            return False
+        if os.stat(os.path.join(path, "out.jsonl")).st_size <= offset:
+            return False
+        try:
+            with open(os.path.join(path, "in.jsonl"), "rb") as file:
+                return b'"k": "end"' not in file.read()  # within a text its quotes are escaped
+        except FileNotFoundError:
+            return True
 
     def kill(self, run: str) -> Fields:
         """End a run now, and its runner too if that does not do it. Takes up to some seconds."""

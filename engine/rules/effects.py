@@ -220,6 +220,7 @@ class CloseRun(Effect, frozen=True):
     machine: str = "here"
     grace_s: float = 10.0
     session: str = ""  # whose tree the run borrowed: then it is where that is
+    unless_past: int = 0  # not if it has printed past this offset; 0: whatever it prints
 
 
 class Watch(Effect, frozen=True):

@@ -791,6 +791,12 @@ class RunHeard(Event, frozen=True):
     run: str
 
 
+class RunWentOn(Event, frozen=True):
+    """Fact: a run that was to be ended as hung was left alone, since it had printed meanwhile."""
+
+    run: str
+
+
 class HoldOver(Event, frozen=True):
     """Fact: the grace or pause asked for by `Wake` is over."""
 
@@ -1223,6 +1229,7 @@ SessionEvent: TypeAlias = (
     | RunExited
     | RunQuiet
     | RunHeard
+    | RunWentOn
     | HoldOver
     | LimitSettled
     | TurnInterrupted

@@ -58,6 +58,7 @@ from engine.rules.events import (
     RunRefused,
     RunStarted,
     RunUp,
+    RunWentOn,
     SaidNow,
     SessionEvent,
     SessionNamed,
@@ -182,6 +183,8 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return fail(now, why, kind)
         case GaveUp(effect="StartRun", about=run) if now.stage is Stage.STARTING and run == now.run:
             return never_started(now, event.why)
+        case GaveUp(effect="CloseRun", about=run) if silence.is_ending(now) and run == now.run:
+            return silence.goes_on(now, event.at)
         case GaveUp(effect="CloseRun", about=run) if now.live and run == now.run:
             again = CloseRun(run=now.run, machine=now.machine, due_at=event.at + CLOSE_AGAIN_S)
             return now, (again,)
@@ -230,6 +233,8 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return silence.quiet(replace(now, tools=event.tools), event)
         case RunHeard():
             return silence.heard(now), ()
+        case RunWentOn() if silence.is_ending(now):
+            return silence.goes_on(now, event.at)
         case HoldOver(what="killed") if killed.rests(now):
             return killed.goes_on(now)
         case HoldOver(what="interrupt") if now.stage is Stage.RUNNING and ends_now(now):

@@ -6,7 +6,7 @@
         nothing of all that, for QUIET_S ──> hung: ended, and resumed with a note (turn_ends.py)
 
 A run is one of these and no two. Only a hung one is ended, and never while anything is asked of its owner
-or an answer is on its way to it. What an agent said it does (an open tool, a try to come) counts only as
+or an answer is on its way to it; one that prints just then is left alone (`unless_past`). What an agent said it does (an open tool, a try to come) counts only as
 far as its machine does not see otherwise. Part of session.py's rule. Neighbours: engine/perform.py (asks
 the machine), engine/node/pulse.py (what that sees), bot/text_silence.py (the words).
 """
@@ -48,7 +48,7 @@ def heard(now: Session) -> Session:
 
 def quiet(now: Session, event: RunQuiet) -> Step:
     """Judge the silence of a running turn."""
-    if now.ending is TurnError.SILENT:  # it is being ended already
+    if is_ending(now):
         return now, ()
     silent_s = event.silent_s
     if now.answered_at:
@@ -75,8 +75,19 @@ def _end(now: Session, found: Silence) -> Step:
     )
     return replace(now, ending=TurnError.SILENT, silence=found), (
         Say(goal=now.goal, kind="warning", text=said),
-        CloseRun(run=now.run, machine=now.machine, grace_s=0.0),
+        CloseRun(run=now.run, machine=now.machine, grace_s=0.0, unless_past=found.spooled),
     )
+
+
+def is_ending(now: Session) -> bool:
+    """Whether it was found to hang, and its run is not over yet."""
+    return now.stage is Stage.RUNNING and now.ending is TurnError.SILENT
+
+
+def goes_on(now: Session, at: float) -> Step:
+    """It printed just as it was to be ended, or could not be ended: judge it anew."""
+    left_alone = replace(now, ending=TurnError.NONE, silence=None)
+    return left_alone, (_look(now, at, SHOWN_S),)
 
 
 # ---------------------------------------------------------------- which of them it is

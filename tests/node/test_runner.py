@@ -504,3 +504,27 @@ def test_an_agent_reaches_its_desk_from_where_it_runs(runs: Runs, run: str) -> N
     runs.input(run, "1", "desk", {"call": "c1", "text": "Asked the owner; end your turn."})
     assert ended(path)["code"] == 0
     assert said(path) == ["Asked the owner; end your turn."]
+
+
+def test_a_run_that_printed_since_it_was_judged_is_not_ended(runs: Runs, run: str) -> None:
+    """BR-67: what hung may ask its owner at that very moment."""
+    path = shell(runs, run, "echo up; read go; echo asks; read answer; echo heard")
+    until(lambda: said(path) == ["up"])
+    judged = (path / "out.jsonl").stat().st_size
+    runs.input(run, "1", "line", "go")
+    until(lambda: said(path) == ["up", "asks"])
+    assert runs.end(run, 0.0, unless_past=judged)["went_on"]
+    runs.input(run, "2", "line", "yes")
+    assert ended(path)["why"] == ""
+    assert "went_on" not in runs.end(run, 0.0, unless_past=judged), "it is over"
+
+
+def test_a_run_that_printed_nothing_since_is_ended_once_however_often_asked(
+    runs: Runs, run: str
+) -> None:
+    path = shell(runs, run, "trap 'echo bye' TERM; echo up; while :; do sleep 0.05; done")
+    until(lambda: said(path) == ["up"])
+    judged = (path / "out.jsonl").stat().st_size
+    assert "went_on" not in runs.end(run, 0.0, unless_past=judged)
+    ended(path)
+    assert "went_on" not in runs.end(run, 0.0, unless_past=judged)

@@ -11,11 +11,13 @@ from engine.rules.effects import AnswerRun, CloseRun, StartRun, Watch
 from engine.rules.events import (
     AskParked,
     AskSettled,
+    GaveUp,
     LimitReached,
     RunBusy,
     RunExited,
     RunHeard,
     RunQuiet,
+    RunWentOn,
     SessionStopped,
     TurnEnded,
     TurnOver,
@@ -94,6 +96,25 @@ def test_a_process_left_behind_by_an_earlier_tool_only_delays_it() -> None:
     assert why(world, start, LEFT_BEHIND_S - 1, pulse=SLEEPS) is Why.MODEL
     assert why(world, start, LEFT_BEHIND_S, pulse=SLEEPS) is Why.HUNG
     assert len(world.owes(CloseRun)) == 1
+
+
+@pytest.mark.parametrize("event", [RunWentOn, GaveUp])
+def test_one_that_printed_just_as_it_was_to_be_ended_goes_on_and_is_judged_anew(
+    event: type[RunWentOn] | type[GaveUp],
+) -> None:
+    world, start = running()
+    is_silent(world, start, QUIET_S, pulse=IDLE, spooled=77)
+    assert world.take(CloseRun).unless_past == 77
+    world.owed.clear()
+    world.post(ME, permission(start.run))
+    went_on = RunWentOn(run=start.run)
+    gave_up = GaveUp(effect="CloseRun", why="no", about=start.run)
+    world.post(ME, went_on if event is RunWentOn else gave_up)
+    assert (me(world).stage, me(world).ending) == (Stage.RUNNING, TurnError.NONE)
+    assert len(me(world).asks) == 1
+    assert world.take(Watch).due_at == world.now + SHOWN_S
+    world.post(ME, RunExited(run=start.run, code=-1, why="Cut off"))
+    assert "silent" not in world.take(StartRun).prompt
 
 
 def test_one_that_is_being_ended_is_judged_no_more() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.plan import Stage as PieceStage
+from engine.rules.silence import QUIET_S
 from tests.simulation.machine import Run, SimMachine
 
 Fields = dict[str, Any]
@@ -134,6 +135,22 @@ class Player:
         told: Fields = {"subtype": "success", "is_error": is_error, "total_cost_usd": 0.01}
         self.line(type="result", result=text, **(told | more))
 
+    def use(self, command: str) -> None:
+        """Begin to use a tool."""
+        self._calls += 1
+        given = {"command": command}
+        block = {"type": "tool_use", "id": f"t{self._calls}", "name": "Bash", "input": given}
+        self.line(type="assistant", message={"content": [block]})
+
+    def used(self) -> None:
+        """Take the result of the last tool."""
+        block = {"type": "tool_result", "tool_use_id": f"t{self._calls}", "content": "ok"}
+        self.line(type="user", message={"content": [block]})
+
+    def asks(self) -> bool:
+        """Whether it waits for its owner's answer."""
+        return any(name.startswith("q") and not one.done() for name, one in self.answers.items())
+
     def draw(self, share: float) -> bool:
         return self.luck.random() < share
 
@@ -215,10 +232,43 @@ class Cast:
             me.run.exit(code, why, me.machine.now)
             raise Over
         if me.draw(habits.hangs):
-            await asyncio.Event().wait()
+            await self._fall_silent(me)
         if me.draw(habits.fails):
             self._fail(me)
             raise Over
+
+    async def _fall_silent(self, me: Player) -> None:
+        """Print nothing for long: for good reason, or for none."""
+        run = me.run
+        match me.luck.randrange(8):
+            case 0:  # a tool that takes hours
+                me.use("make world")
+                run.has_tool = True
+                await asyncio.sleep(60.0 + me.luck.random() * 4 * 3600.0)
+                run.has_tool = False
+                me.used()
+            case 1:  # a tool whose result never comes
+                me.use("make")
+                run.has_tool = True
+                await asyncio.sleep(me.luck.random() * 1200.0)
+                run.has_tool = False
+                await asyncio.Event().wait()
+            case 2:  # a tool that never ends
+                me.use("tail -f log")
+                run.has_tool = True
+                await asyncio.Event().wait()
+            case 3:  # its model's service is away
+                for attempt in range(1, me.luck.randint(2, 40)):
+                    me.line(type="system", subtype="api_retry", attempt=attempt, retry_delay_ms=6e4)
+                    await asyncio.sleep(60.0)
+            case 4:  # hung, with a server of an earlier tool beside it
+                run.has_tool = True
+                await asyncio.Event().wait()
+            case 5:  # it thinks for about as long as is waited for, and asks
+                await asyncio.sleep(QUIET_S - 30.0 + me.luck.random() * 60.0)
+                await me.request("Bash", {"command": "git push", "description": "look"})
+            case _:
+                await asyncio.Event().wait()
 
     def _fail(self, me: Player) -> None:
         kind = me.luck.choice(("limit", "limit", "api", "login", "resume"))

@@ -21,11 +21,13 @@ from engine.engine import RULES
 from engine.rules import starts
 from engine.rules.ask import Ask
 from engine.rules.ask import Stage as AskStage
-from engine.rules.effects import AnyEffect, ReplyDesk, Tell, Watch
+from engine.rules.effects import AnyEffect, CloseRun, ReplyDesk, Tell, Watch
 from engine.rules.events import AnyEvent
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, Stage
 from engine.rules.session_state import Session
+from engine.rules.session_state import Stage as SessionStage
+from engine.rules.silence import IDLE_TOOL_S
 from engine.views import AnyCard
 from tests.rules.promises import broken_promises, unfinished, unreasoned_waits
 from tests.rules.world import Happened
@@ -33,6 +35,9 @@ from tests.simulation.machine import SimMachine
 from tests.simulation.repositories import Git
 
 World = Mapping[str, Any]
+
+UNSEEN_S = 30 * 60.0
+UNTOLD_S = IDLE_TOOL_S + 30 * 60.0
 
 
 class History:
@@ -137,6 +142,38 @@ def pushed_once(git: Git) -> Iterator[str]:
     for commit in set(git.pushes):
         if (times := git.pushes.count(commit)) > 1:
             yield f"{commit} was pushed {times} times"
+
+
+def ended_asking(history: History, machines: Iterable[SimMachine]) -> Iterator[str]:
+    """No run is ended for its silence while it waits for its owner's answer."""
+    hung = {
+        effect.run
+        for item in history.happened
+        for effect in item.effects
+        if isinstance(effect, CloseRun) and effect.unless_past
+    }
+    ended = (run for machine in machines for run in machine.ended_asking)
+    yield from (f"{run} was ended for its silence, and had asked" for run in ended if run in hung)
+
+
+def silent_for_ever(machines: Iterable[SimMachine], world: World, late_s: float) -> Iterator[str]:
+    """While all is kind: what prints nothing is ended, or its card says why, or its owner was told.
+
+    late_s   by how much what is due may be late
+    """
+    for machine in machines:
+        for run in machine.alive():
+            session = world.get(f"session/{run.tree}")
+            if not isinstance(session, Session) or session.run != run.id or session.asks:
+                continue
+            silent_s = machine.now - run.last_at - late_s
+            shown = session.silence
+            if session.stage is not SessionStage.RUNNING or silent_s < UNSEEN_S:
+                continue
+            if shown is None:
+                yield f"{run.id} has been silent for {silent_s / 60:.0f} min, and its card is too"
+            elif silent_s > UNTOLD_S and not shown.told:
+                yield f"{run.id} has been silent for {silent_s / 3600:.1f} h, and nobody was told"
 
 
 # ---------------------------------------------------------------- when nothing is on its way

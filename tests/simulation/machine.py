@@ -52,6 +52,8 @@ class Run:
     changed: list[asyncio.Event] = field(default_factory=list)
     has_tool: bool = False  # a process of the agent's own lives beside it
     felt_at: float = 0.0  # when it was last asked how it does
+    is_ending: bool = False
+    last_at: float = 0.0  # when it began, or printed last
 
     @property
     def is_agent(self) -> bool:
@@ -62,6 +64,7 @@ class Run:
         return {"run": self.id, "alive": self.over is None, "exit": self.over}
 
     def put(self, kind: str, said: object, at: float) -> None:
+        self.last_at = at
         line = {"n": len(self.lines) + 1, "t": at, "k": kind, "d": said}
         self.lines.append(json.dumps(line).encode())
         self.tell()
@@ -110,6 +113,7 @@ class SimMachine:
         self.trees: dict[str, Tree] = {}
         self.link = Link(name, _never)
         self.most = 0  # agents that were alive together
+        self.ended_asking: list[str] = []  # runs ended at once that waited for an answer
         self._disk = disk
         self._plays = plays
         self._epoch = 1
@@ -308,7 +312,7 @@ class SimMachine:
         name = str(spec["run"])
         if name in self.runs:
             return {**self.runs[name].state, "started": False}
-        run = self.runs[name] = Run(name, spec, str(spec["fence"]["tree"]))
+        run = self.runs[name] = Run(name, spec, str(spec["fence"]["tree"]), last_at=self.now)
         if run.is_agent:
             beside = [other.id for other in self.alive() if other.tree == run.tree]
             if len(beside) > 1:
@@ -332,10 +336,9 @@ class SimMachine:
         found = self.runs[run]
         over_s = self.now - found.felt_at if found.felt_at else 0.0
         found.felt_at = self.now
-        last_at = json.loads(found.lines[-1])["t"] if found.lines else self.now
         return {
             "spooled": len(found.lines),
-            "silent_s": self.now - last_at,
+            "silent_s": self.now - found.last_at,
             "others": int(found.has_tool),
             "youngest_s": 0.0,
             "busiest": "",
@@ -350,7 +353,15 @@ class SimMachine:
         data = b"".join(line + b"\n" for line in self.runs[run].lines)
         return {"data": data.decode(), "start": 0, "now": self.now}
 
-    def _end(self, *, run: str, grace_s: float | None = None) -> Fields:
+    def _end(self, *, run: str, grace_s: float | None = None, unless_past: int = 0) -> Fields:
+        known = self.runs.get(run)
+        alive = known is not None and known.over is None and not known.is_ending
+        if known is not None and alive and unless_past and len(known.lines) > unless_past:
+            return {**known.state, "went_on": True}
+        if known is not None and alive:
+            known.is_ending = True
+            if grace_s == 0 and known.player is not None and known.player.asks():
+                self.ended_asking.append(run)
         if run not in self.runs:
             fence = {"tree": ""}
             self.runs[run] = Run(run, {"run": run, "kind": "command", "fence": fence}, "")

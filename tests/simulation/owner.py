@@ -16,13 +16,23 @@ from engine.rules.events import MachineAdded
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session, Stage
 from engine.rules.ship import Ship
-from engine.views import AnyCard, PlanCard, QuestionCard, SessionCard, ShipCard, WhereCard
+from engine.views import (
+    AnyCard,
+    PlanCard,
+    QuestionCard,
+    SessionCard,
+    ShipCard,
+    WhereCard,
+    Why,
+    WorkerCard,
+)
 from tests.rules.outside import BACKWARD, FORWARD, SETTINGS
 from tests.simulation.box import Box
 from tests.simulation.repositories import Git
 
 PROJECT = "shop"
 ACCOUNT = "main"
+NO_END_MIN = 180
 WORDS = {"correct": "Not so", "answer": "Both", "send_back": "Not so"}
 PATIENT = (*("start", "allow", "approve", "option-0", "answer", "retry", "resume", "ship"),)
 EVERYWHERE = (
@@ -183,6 +193,7 @@ class Owner:
         if fleet is not None and fleet.held:
             done.append(await self.hold())
         offered = self.offered((*PATIENT, "proceed", "push"))
+        offered += [tap for tap in self.offered({"interrupt"}) if _has_no_end(tap[0])]
         done += [await self.tap(tap) for tap in offered if tap[0] in self.cards()]
         done += [
             await self._do("leave it", partial(_press_card, card=card, verb="leave"))
@@ -205,6 +216,13 @@ class Owner:
                     )
                 )
         return said
+
+
+def _has_no_end(card: AnyCard) -> bool:
+    """Whether a card shows an agent that waits for something for longer than anybody would."""
+    if not isinstance(card, SessionCard | WorkerCard) or card.silence is None:
+        return False
+    return card.silence.why is Why.TOOL and card.silence.minutes >= NO_END_MIN
 
 
 async def _press(door: Door, cause: str, *, card: str, revision: str, verb: str, text: str) -> None:

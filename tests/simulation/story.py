@@ -34,7 +34,7 @@ from tests.simulation.repositories import Git
 Move = Callable[[], Awaitable[str]]
 
 PAUSES_S = (0.02, 0.5, 2.0, 5.0, 20.0, 60.0, 200.0, 900.0)
-THEMES = ("", "owner", "deaths", "links", "agents", "checks", "time", "machines", "git")
+THEMES = ("", "owner", "deaths", "links", "agents", "checks", "time", "machines", "git", "silence")
 PATIENCE_S = 600.0
 DAYS = 3
 ELSEWHERE = "build-box"
@@ -72,6 +72,7 @@ class Story:
         self.box = Box(folder, self.disk, self.git, self.machines, luck, self.note)
         self.owner = Owner(self.box, self.git, Random(luck.random()))
         self.history = invariants.History(self.disk.file)
+        self.set_back_s = 0.0  # by how much the clock was, which puts off what is due
 
     def _machine(self, name: str, cast: Cast) -> SimMachine:
         draw = Random(self.luck.random())
@@ -85,7 +86,7 @@ class Story:
             asks=0.35,
             differs=bad,
             fails=bad,
-            hangs=bad / 4,
+            hangs=0.3 if self.theme == "silence" else bad / 4,
             dies=bad,
             flaky=0.3 if self.theme == "checks" else 0.05,
         )
@@ -234,6 +235,7 @@ class Story:
     async def _set_clock(self) -> str:
         step = self.luck.choice((-3600.0, -30.0, 30.0, 3600.0, 6 * 3600.0, 86_400.0))
         self.box.skew += step
+        self.set_back_s += max(0.0, -step)
         self.box.wake()
         return f"the clock is set by {step:+.0f} s"
 
@@ -257,6 +259,7 @@ class Story:
         if news:
             found += invariants.of_rules(self.history, self.box.world)
         found += invariants.always(self.git, self.machines.values(), self.box.world)
+        found += invariants.ended_asking(self.history, self.machines.values())
         engine = self.box.engine
         if engine is not None and engine.loop._is_quiet():
             doing = engine.runs.following.doing
@@ -283,6 +286,11 @@ class Story:
             before = len(self.history.happened)
             await asyncio.sleep(PATIENCE_S)
             if self._judge():
+                return
+            self.told.faults = list(
+                invariants.silent_for_ever(self.machines.values(), self.box.world, self.set_back_s)
+            )
+            if self.told.faults:
                 return
             if all(not goal.live for goal in board.goals(self.box.world)):
                 break
