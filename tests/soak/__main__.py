@@ -82,9 +82,9 @@ Lanes = tuple[tuple[Part, ...], ...]
 
 LANES: Lanes = (
     (
-        Part("stories", seeds, 0.65),
-        Part("deaths", deaths, 0.18),
-        Part("growth", growth, 0.12),
+        Part("stories", seeds, 0.62),
+        Part("deaths", deaths, 0.27),
+        Part("growth", growth, 0.11),
     ),
     (
         Part("week", week, 0.3),

@@ -1,7 +1,8 @@
-"""One death a play, at boundaries of the engine: `python -m tests.soak.deaths --minutes 4 --seed 1`.
+"""One death a play, at boundaries of engine and bot: `python -m tests.soak.deaths --minutes 4 --seed 1`.
 
-A share of the time with real nodes and agents; the rest with the machine of tests/fakes.py, which is fast.
-In an order of the seed's own, until the time is up or all boundaries were died at alone.
+A share of the time the engine with real nodes and agents, one the bot (tests/walk), and the rest the engine
+with the machine of tests/fakes.py, which is fast. Each in an order of the seed's own, until its time is up or
+all its boundaries were died at alone.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ import random
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from tests.crash import boundaries, play_until_death
+from tests.crash import Label, Reaper, boundaries, labels_of, play_until_death
 from tests.engine.scenario import World, judge, lay, play
+from tests.history import Chat
 from tests.soak.part import run, say
+from tests.walk.with_bot import aboard
 
-REAL_SHARE = 0.4
+REAL_SHARE, BOT_SHARE = 0.35, 0.3
+
+T = TypeVar("T")
 
 
 class Deaths:
@@ -40,7 +46,7 @@ class Deaths:
         until = time.monotonic() + minutes * 60.0
         count = await self._count(real=real)
         tried = 0
-        for point in self._order(count):
+        for point in self._shuffled(range(1, count + 1)):
             if tried and time.monotonic() > until:
                 break
             await self._die_at(point, real=real)
@@ -55,10 +61,10 @@ class Deaths:
         shutil.rmtree(world.folder)
         return len(clean.names)
 
-    def _order(self, count: int) -> Iterator[int]:
-        points = list(range(1, count + 1))
-        self._lots.shuffle(points)
-        yield from points
+    def _shuffled(self, points: Iterable[T]) -> Sequence[T]:
+        order = list(points)
+        self._lots.shuffle(order)
+        return order
 
     async def _die_at(self, point: int, *, real: bool) -> None:
         world = self._world(real=real)
@@ -68,12 +74,36 @@ class Deaths:
         judge(world)
         shutil.rmtree(world.folder)
 
+    async def die_as_bot(self, minutes: float) -> str:
+        """Die at one boundary of the bot after the other; return how many of how many."""
+        until = time.monotonic() + minutes * 60.0
+        labels = labels_of((await self._aboard(set())).names)
+        tried = 0
+        for label in self._shuffled(sorted(labels)):
+            if tried and time.monotonic() > until:
+                break
+            say(f"the bot's death at {label[0]}, time {label[1]}")
+            await self._aboard({label})
+            tried += 1
+        return f"{tried} of {len(labels)} boundaries of the bot"
+
+    async def _aboard(self, left: set[Label]) -> Reaper:
+        """Play it all from the phone, the bot dying there."""
+        world, reaper = self._world(real=False), Reaper(left)
+        async with aboard(world) as whole:
+            with reaper.at_work():
+                await whole.play()
+        judge(world, Chat.of(whole.emulator, copies=whole.deaths))
+        shutil.rmtree(world.folder)
+        return reaper
+
 
 async def die(folder: Path, minutes: float, seed: int) -> str:
     deaths = Deaths(folder, seed)
     real = await deaths.die(minutes * REAL_SHARE, real=True)
-    fake = await deaths.die(minutes * (1 - REAL_SHARE), real=False)
-    return f"{real}, {fake}"
+    bot = await deaths.die_as_bot(minutes * BOT_SHARE)
+    fake = await deaths.die(minutes * (1 - REAL_SHARE - BOT_SHARE), real=False)
+    return f"{real}, {bot}, {fake}"
 
 
 def main() -> int:
