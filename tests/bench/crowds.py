@@ -93,10 +93,9 @@ async def _floor(stage: Stage, count: int) -> float:
 async def ends() -> list[Line]:
     async with crowd(COUNT) as stage:
         watch = _Results()
+        stage.cloud.listen(OURS, watch.hear)
         async with stage.ours():
-            await until(lambda: len(stage.cards) >= COUNT)
-            stage.cloud.listen(OURS, watch.hear)
-            await until(lambda: watch.still_s() > STILL_S, LIMIT_S)
+            await until(lambda: watch.sent >= COUNT and watch.still_s() > STILL_S, LIMIT_S)
             watch.sent = 0
             began = time.time()
             for pid in agents(stage.agent):
@@ -113,9 +112,8 @@ async def ends() -> list[Line]:
             None,
             f"≤ {MOST_S:g} s, ≤ {MOST_MESSAGES} messages",
             took <= MOST_S and watch.sent <= MOST_MESSAGES and len(watch.seen) == COUNT,
-            "what the leads of different goals say is a message each, under its goal's name, so that a reply "
-            "to it reaches the right one, and Telegram takes one a second; only words of one session "
-            "that wait are said together.",
+            "words of two goals come at once, and those of all others that end within the second in one "
+            "message, each on a line under its goal's name.",
             COUNT,
         )
     ]
