@@ -1,4 +1,7 @@
-"""When too much waited to be said, one message and a file say it, and not hundreds of messages.
+"""When too much waits to be said, one message says it, and not thirty or hundreds.
+
+Thirty goals that end their turns in one second would have their last words come for half a minute, one a
+second: where more than a few goals speak at once, a line tells what each said.
 
 After a day without Telegram every session has words waiting. One a second they would come for minutes and
 bury what needs the owner. Decisions and answers are no part of this: they have cards, or were asked for.
@@ -10,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from bot import text
 from bot.entities import units
 from bot.text_away import digest
+from bot.text_together import together
 from bot.unsaid import Item, Say, Weight
 from stores.cards import Line
 
 MOST = 40  # messages that still come one by one
+FEW = 5  # goals whose words do
 
 
 def gathered(
@@ -32,6 +37,38 @@ def gathered(
         told.setdefault(item.goal, []).append(item.words.rich.text)
     by_title = [(titles.get(goal, goal), texts) for goal, texts in told.items()]
     return [one for one, _ in late], Say(words=digest(by_title))
+
+
+def at_once(
+    waiting: Iterable[tuple[Line, Item]],
+    titles: Mapping[str, str],
+    *,
+    apart: bool = False,
+    after: int = 0,
+) -> tuple[list[int], Say] | None:
+    """Return the lines of many goals that one message tells, and that message; None while few wait.
+
+    apart   each goal has its topic, in which its own words still come
+    after   lines up to this one were told so before
+    """
+    late = [
+        (line.id, item)
+        for line, item in waiting
+        if isinstance(item, Say)
+        and line.priority == Weight.WORDS
+        and line.id > after
+        and item.goal
+        and _only_tells(item)
+    ]
+    told: dict[str, list[str]] = {}
+    for _, item in late:
+        text_of = item.words.rich.text
+        said = text_of.partition("\n")[2] if item.speaker else text_of  # not whose words it is
+        told.setdefault(item.goal, []).append(said)
+    if len(told) <= FEW:
+        return None
+    by_title = [(titles.get(goal, goal), texts) for goal, texts in told.items()]
+    return [one for one, _ in late], Say(words=together(by_title, apart=apart))
 
 
 def _only_tells(item: Say) -> bool:

@@ -21,7 +21,7 @@ from bot.pace import BACK_OFF_S, BLOCKED_S, Pace
 from bot.text import Words
 from bot.unsaid import Item, Say, Wanted, Weight, packed
 from engine.views import Document
-from stores.cards import CardStore, Line, Shown
+from stores.cards import CardStore, Line, Queued, Shown
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +64,7 @@ class Chat:
     newest   a goal: when something new was shown of it
     plain    things to be said without formatting
     lost     what may have been said, but nobody knows
+    told_together   lines up to this one that many goals said were told in one message
     """
 
     def __init__(self, outbox: Queue, chat: int) -> None:
@@ -75,10 +76,12 @@ class Chat:
         self.since: dict[int | str, float] = {}
         self.newest: dict[str, float] = {}
         self.plain: set[int | str] = set()
+        self.told_together = 0
         self._due: dict[int | str, float] = {}  # not before
         self._tries: dict[int | str, int] = {}
         self._failures = 0
         self._held = f"held {chat}"
+        self._together = f"told together {chat}"
 
     def due(self, key: int | str) -> float:
         """Return when a thing may be tried again."""
@@ -91,6 +94,7 @@ class Chat:
             self.lost.saw(message_id)
         for key, after in (await store.sends(self.id)).items():
             self.lost.kept(key, after)
+        self.told_together = int(await store.fact(self._together) or 0)
         until = float(await store.fact(self._held) or 0.0)
         left_s = min(until - self.outbox.wall(), LONGEST_HOLD_S)
         if left_s > 0:
@@ -148,6 +152,12 @@ class Chat:
         queue = packed(self.id, Weight.ANSWER, [say])
         name = f"clock off {self.id} {at // 86_400:.0f}"
         await self.outbox.store.first(name, queue, self.outbox.take_up)
+
+    async def tell_together(self, up_to: int, queue: Sequence[Queued]) -> None:
+        """Queue the one message that tells what the lines up to this one say, once."""
+        self.told_together = up_to
+        store = self.outbox.store
+        await store.first(self._together, queue, self.outbox.take_up, value=str(up_to))
 
     async def tell(self, sentence: str) -> None:
         await self.outbox.say(self.id, Weight.ANSWER, Say(words=text.said(sentence)))

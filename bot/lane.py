@@ -104,7 +104,7 @@ class Lane:
     def _wait_s(self, job: Line | Wanted | Title, now: float) -> float:
         match job:
             case Line():
-                due = self._chat.due(job.id)
+                due = max(self._chat.due(job.id), self._lines.held(job))
             case Title():
                 due = self.places.titles.due(job)
             case _:

@@ -6,13 +6,14 @@ Part of lane.py. Neighbours: unsaid.py says what lines there are, lane_cards.py 
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
 from bot import delivery, text, text_away, text_files
-from bot.backlog import gathered
+from bot.backlog import at_once, gathered
 from bot.chat import Chat, Place
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import units
@@ -24,6 +25,8 @@ from stores.cards import Line, Queued, Told
 
 log = logging.getLogger(__name__)
 
+TOGETHER_S = 1.0  # how long words of a third goal wait for more
+
 
 class LaneLines:
     """The lines that wait to be said in one chat."""
@@ -32,6 +35,9 @@ class LaneLines:
         self._chat = chat
         self._places = places
         self._waiting: dict[int, tuple[Line, Item]] = {}
+        self._spoke: deque[tuple[str, float]] = deque(
+            maxlen=2
+        )  # whose words were said last, and when
 
     def take_up(self, line: Line, item: Item) -> None:
         """Hear of a line to be said here."""
@@ -64,6 +70,8 @@ class LaneLines:
                 log.info("gathered lines=%d", len(lines))
                 queue = packed(self._chat.id, Weight.WORDS, [digest])
                 await self._off(first, queue=queue, also=[one.id for one in rest])
+            case Say() if line.priority == Weight.WORDS and (many := self._many()):
+                await self._tell_together(*many)
             case Say() | File():
                 await self._send(line, item, now)
             case Edit():
@@ -78,6 +86,33 @@ class LaneLines:
                 await self._chat.hold(outcome)
                 await self._off(line)
 
+    def held(self, line: Line) -> float:
+        """Return until when words are held back: where two goals just spoke, more may be about to."""
+        item = self._waiting[line.id][1]
+        if line.priority != Weight.WORDS or not isinstance(item, Say) or len(self._spoke) < 2:
+            return 0.0
+        if not item.goal or any(goal == item.goal for goal, _ in self._spoke):
+            return 0.0
+        return self._spoke[0][1] + TOGETHER_S
+
+    def _many(self) -> tuple[list[int], Say] | None:
+        return at_once(
+            self._waiting.values(),
+            self._chat.outbox.titles,
+            apart=self._chat.outbox.topics,
+            after=self._chat.told_together,
+        )
+
+    async def _tell_together(self, lines: list[int], told: Say) -> None:
+        """Tell what many goals say in one message: in the place of theirs, or ahead of them."""
+        log.info("told together lines=%d", len(lines))
+        queue = packed(self._chat.id, Weight.ANSWER, [told])
+        if self._chat.outbox.topics:
+            await self._chat.tell_together(max(lines), queue)
+        else:
+            first, *rest = (self._waiting[one][0] for one in lines)
+            await self._off(first, queue=queue, also=[one.id for one in rest])
+
     async def _send(self, line: Line, item: Say | File, now: float) -> None:
         also: list[int] = []
         if isinstance(item, Say) and item.speaker:
@@ -89,6 +124,8 @@ class LaneLines:
         place = await self._places.find(item.goal, now)
         if place is None:
             return
+        if line.priority == Weight.WORDS and item.goal:
+            self._spoke.append((item.goal, now))
         before = await self._before(item)
         there = self._chat.lost.candidate(line.id)
         self._chat.pace.spent(now)

@@ -345,13 +345,14 @@ class CardStore:
         name: str,
         queue: Sequence[Queued] = (),
         then: Callable[[list[Line]], None] | None = None,
+        value: str = "1",
     ) -> bool:
-        """Note that something happened; only the first time, queue what is said about it."""
+        """Note that something happened; only the first time with this value, queue what is said of it."""
 
         def work(connection: sqlite3.Connection) -> tuple[bool, list[Line]]:
-            if _fact(connection, name):
+            if _fact(connection, name) == value:
                 return False, []
-            _keep_fact(connection, name, "1")
+            _keep_fact(connection, name, value)
             return True, _queue(connection, queue)
 
         new, lines = await self._database.write(work, what="fact")
