@@ -43,6 +43,9 @@ _ALWAYS: Final = (
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.attributesFile=/dev/null",
+    # Left alone, git syncs packs only: the power fails, and what the ledger calls landed is not there.
+    "core.fsync=objects,reference",
+    "core.fsyncMethod=batch",
     "gc.auto=0",
     "maintenance.auto=false",
     "advice.detachedHead=false",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.adapters.git import git as run_git
 from engine.adapters.hub import Hub
 from engine.errors import Broken, EngineError, Refused, Unavailable
 from engine.rules.words import Stats
@@ -774,3 +775,18 @@ async def test_the_hub_is_read_the_same_in_any_locale(
     assert sys.getfilesystemencoding() == "utf-8"
     with pytest.raises(Refused, match="has no branch nope any more"):
         await shop.hub.bring("shop", str(shop.repo), "nope")
+
+
+async def test_commits_and_branches_are_on_the_disk_before_anybody_hears_of_them(
+    shop: Shop, tmp_path: Path
+) -> None:
+    """Else a power cut leaves a ledger that says landed, and a hub of empty objects."""
+    trace = tmp_path / "trace"
+    hub, tree = shop.hub.path("shop"), f"{shop.base}^{{tree}}"
+    traced = {"GIT_TRACE2_EVENT": str(trace)}
+    for who in ("AUTHOR", "COMMITTER"):
+        traced |= {f"GIT_{who}_NAME": "Somebody", f"GIT_{who}_EMAIL": "somebody@example.org"}
+    made = await run_git("commit-tree", "-m", "Synced", tree, at=hub, env=traced)
+    await run_git("update-ref", "refs/heads/synced", made.line, at=hub, env=traced)
+    flushed = [line for line in trace.read_text().splitlines() if "fsync/hardware-flush" in line]
+    assert len(flushed) == 2, "git 2.36 and newer are told to sync both"
