@@ -15,6 +15,7 @@ TROUBLES = (
     "set_aside",
     "given_up_today",
     "accounts_at_rest",
+    "damaged_output",
     "backup_not_copied",
 )
 FOLDED = ("kept", "patience")

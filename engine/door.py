@@ -26,7 +26,7 @@ from engine.requests.projects import Projects
 from engine.requests.settings import Settings
 from engine.requests.taps import Taps
 from engine.room import FULL
-from engine.rules import asking, disks, drift, silence
+from engine.rules import asking, damage, disks, drift, silence
 from engine.rules.plan import MAX_ATTEMPTS
 from engine.shown import Shown
 from engine.views import AnyCard, Board, Note, Row
@@ -125,6 +125,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
             "usage": {account.name: self._usage(account.name) for account in fleet.accounts},
             "reserve": fleet.reserve,
             "unknown_lines": {one.name: drift.listed(one) for one in fleet.drifts},
+            "damaged_output": {one.machine: damage.listed(one) for one in fleet.damages},
             "accounts_at_rest": {rest.account: rest.reason for rest in fleet.rests},
             "limits": {machine.name: machine.max_runs for machine in fleet.machines},
         }

@@ -9,19 +9,19 @@ runs.py answers and starts, agents/ (what an agent's lines mean), engine/calls.p
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.adapters import tail
+from engine.adapters import spool, tail
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Memory
 from engine.adapters.at_work import AtWork
 from engine.adapters.following import Followed
 from engine.adapters.machines import NodeRefused
+from engine.adapters.spool import Damage
 from engine.errors import Refused, Unavailable, Unreachable
 from engine.rules.effects import ReplyDesk
 from engine.rules.events import (
@@ -86,6 +86,7 @@ class Turn:
         self._ended = False
         self._tasks = -1  # not told yet
         self._unknown: dict[str, int] = {}  # kinds of line, and how often
+        self._damage = Damage()
         self._version = ""
         self._stray = ""  # the last it printed that is no line of its protocol
         self._at_work = AtWork()
@@ -105,9 +106,11 @@ class Turn:
 
     async def read(self, raw: bytes, position: tuple[str, int]) -> bool:
         """Act on one spooled line; true once the run is over."""
-        entry = _entry(raw)
+        entry = self._damage.read(raw)
         if entry is None:
             return False
+        if spool.is_no_text(entry):
+            self._unknown["no-UTF-8"] = self._unknown.get("no-UTF-8", 0) + 1
         number, kind, said = entry.get("n", 0), entry.get("k"), entry.get("d")
         self._is_whole = self._is_whole or number == 1
         self._at = float(entry.get("t") or 0.0)
@@ -334,6 +337,7 @@ class Turn:
             await self._runs.post(self._followed.stream, over, f"{cause}.0")
         why = str(how.get("words") or how.get("why") or "")
         await self._runs.note_drift(self._followed, self._version, self._unknown, f"{cause}.drift")
+        await self._runs.note_damage(self._followed, self._damage, f"{cause}.damage")
         exited = RunExited(
             run=run,
             code=code if isinstance(code, int) else -1,
@@ -357,6 +361,7 @@ class Output:
 
     def __init__(self) -> None:
         self._tail: deque[str] = deque(maxlen=REPORT_LINES)
+        self.damage = Damage()
         self._began = 0.0
         self._over: Mapping[str, Any] | None = None
         self._at = 0.0
@@ -364,10 +369,10 @@ class Output:
 
     def take(self, raw: bytes) -> bool:
         """Read one spooled line; true once it was the last."""
-        entry = _entry(raw)
+        entry = self.damage.read(raw)
         if entry is None:
             return False
-        self._at = float(entry.get("t", 0.0))
+        self._at = float(entry.get("t", self._at))
         self._began = self._began or self._at
         kind, said = entry.get("k"), entry.get("d")
         if kind in ("out", "err"):
@@ -411,6 +416,8 @@ class Checked:
         self.began = True
         if not self._reading.take(raw):
             return False
+        cause = f"run:{self._followed.run}:damage"
+        await self._runs.note_damage(self._followed, self._reading.damage, cause)
         await self._tell(self._reading.verdict())
         return True
 
@@ -440,12 +447,3 @@ def _is_deep(text: str) -> bool:
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     return deepest > MAX_NESTED
-
-
-def _entry(raw: bytes) -> dict[str, Any] | None:
-    """One line of a spool; None for what a torn disk left there."""
-    try:
-        entry = json.loads(raw)
-    except (ValueError, RecursionError):  # the runner's own stack had room for more brackets
-        return None
-    return entry if isinstance(entry, dict) else None

@@ -28,6 +28,7 @@ from engine.adapters.agents.driver import Driver, Steers, TurnSpec
 from engine.adapters.following import Followed, Following
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
+from engine.adapters.spool import Damage
 from engine.errors import Refused, Unavailable
 from engine.night import zone_of
 from engine.rules import drift, modes, news
@@ -40,7 +41,14 @@ from engine.rules.effects import (
     StartRun,
     SteerRun,
 )
-from engine.rules.events import AnyEvent, LinesUnknown, RunRefused, RunStarted, RunWentOn
+from engine.rules.events import (
+    AnyEvent,
+    LinesUnknown,
+    RunRefused,
+    RunStarted,
+    RunWentOn,
+    SpoolDamaged,
+)
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
@@ -177,6 +185,20 @@ class Runs:
         known = fleet.drifts if isinstance(fleet, Fleet) else ()
         if drift.noted(known, told)[0] != known:
             await self.post("fleet", told, cause)
+
+    async def note_damage(self, followed: Followed, damage: Damage, cause: str) -> None:
+        """Tell the fleet of what could not be read of a run, if there was any."""
+        if not damage.lines:
+            return
+        log.warning("damaged run=%s lines=%d bytes=%d", followed.run, damage.lines, damage.size)
+        told = SpoolDamaged(
+            machine=followed.machine,
+            run=followed.run,
+            lines=damage.lines,
+            size=damage.size,
+            goal=self.session(followed.session).goal,
+        )
+        await self.post("fleet", told, cause)
 
     async def new_id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)

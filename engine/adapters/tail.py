@@ -8,14 +8,13 @@ restart of ours. Neighbours: runs.py follows the same spool for the rules; engin
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from engine.adapters import spool
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Meaning, Memory
 from engine.adapters.at_work import AtWork
@@ -75,10 +74,10 @@ def _take(driver: Driver, data: str, found: AtWork, shown: deque[str]) -> float:
     """Read lines of a spool in their order; return the time of the newest."""
     memory, last_at = Memory(), 0.0
     for raw in data.split("\n"):
-        entry = _entry(raw)
+        entry = spool.entry(raw)
         if entry is None:
             continue
-        last_at = float(entry.get("t") or last_at)
+        last_at = entry.get("t") or last_at
         if entry.get("k") != "out":
             continue
         if "blob" in entry:
@@ -119,11 +118,3 @@ def _shown(meaning: Meaning) -> list[str]:
 def _cut(line: str) -> str:
     line = whole(line).rstrip()
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
-
-
-def _entry(raw: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None

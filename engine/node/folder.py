@@ -23,9 +23,11 @@ import errno
 import fcntl
 import json
 import os
+import stat
 import time
 
 from engine.node import points
+from engine.node.opening import Odd, aside, opened, written
 
 MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
 BLOB_START = 2048  # bytes of a blob that stand in its line
@@ -40,9 +42,11 @@ Fields = dict[str, "Any"]  # a JSON object
 def write(path: str, fields: Fields) -> None:
     """Put `fields` into `path` whole or not at all; only one at a time may, who holds the lock."""
     rough = f"{path}.new"
-    with open(rough, "w", encoding="utf-8") as file:
+    handle = written(rough, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with open(handle, "w", encoding="utf-8") as file:
         json.dump(fields, file)
     points.passed(f"{os.path.basename(path)} written aside")
+    aside(path)
     os.replace(rough, path)
     points.passed(f"{os.path.basename(path)} written")
 
@@ -50,9 +54,9 @@ def write(path: str, fields: Fields) -> None:
 def read(path: str) -> Fields | None:
     """Return the object in `path`, or None if there is none, or no whole one."""
     try:
-        with open(path, "rb") as file:
+        with open(opened(path), "rb") as file:
             fields = json.loads(file.read())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, Odd, ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None
 
@@ -65,7 +69,7 @@ def line(number: int, kind: str, said: object, **more: object) -> bytes:
 
 def lock(folder: str) -> int | None:
     """Return a descriptor that holds the run's lock, or None if its runner has it."""
-    handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = written(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -80,8 +84,8 @@ def lock(folder: str) -> int | None:
 def alive(folder: str) -> bool:
     """Say whether a runner holds this run's lock."""
     try:
-        handle = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        handle = opened(os.path.join(folder, "lock"))
+    except (FileNotFoundError, Odd):
         return False
     try:
         # Shared: two that look at once do not take each other for a runner.
@@ -105,9 +109,7 @@ def append(folder: str, name: str, entry: bytes) -> None:
 
     What finds no room leaves nothing of itself there. The NUL makes sure that the torn line, whatever it ends in, is taken for none of ours.
     """
-    handle = os.open(
-        os.path.join(folder, name), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600
-    )
+    handle = written(os.path.join(folder, name), os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         size = os.fstat(handle).st_size
         if size and os.pread(handle, 1, size - 1) != b"\n":
@@ -126,10 +128,14 @@ def append(folder: str, name: str, entry: bytes) -> None:
 def poke(folder: str) -> None:
     """Wake the runner so that it reads its inbox; nothing if it is gone."""
     try:
-        handle = os.open(os.path.join(folder, "poke"), os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(os.path.join(folder, "poke"), flags)
     except OSError as error:
-        if error.errno not in (errno.ENXIO, errno.ENOENT):  # nobody listens
+        if error.errno not in (errno.ENXIO, errno.ENOENT, errno.ELOOP, errno.EISDIR):
             raise
+        return  # nobody listens
+    if not stat.S_ISFIFO(os.fstat(handle).st_mode):
+        os.close(handle)
         return
     try:
         os.write(handle, b".")
@@ -152,17 +158,17 @@ def unheard(folder: str) -> bool:
 def last_line(folder: str) -> Fields | None:
     """Return the last line of out.jsonl if it is a whole one of ours."""
     try:
-        with open(os.path.join(folder, "out.jsonl"), "rb") as file:
+        with open(opened(os.path.join(folder, "out.jsonl")), "rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - 64 * 1024))
             tail = file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, Odd):
         return None
     if not tail.endswith(b"\n"):
         return None
     try:
         fields = json.loads(tail[:-1].rpartition(b"\n")[2])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None
 

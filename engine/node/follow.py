@@ -5,7 +5,9 @@
     so that one noisy run holds up neither the link nor the other runs
 
 What is no line of ours (NULs after a power cut, a line torn by a kill) becomes a note that says
-so, and a file shorter than the offset likewise: the reader goes on with what there is.
+so and how many bytes were lost, and a file shorter than the offset likewise: the reader goes on with
+what there is. A run that is over always says so: where its spool has no end any more, that of
+exit.json is told in its place.
 
 engine/node/serve.py starts and stops these; the files are described in engine/node/folder.py.
 """
@@ -14,12 +16,14 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import json
 import os
 import struct
 from collections.abc import Awaitable
 from typing import Any, Callable, NamedTuple
 
 from engine.node import folder, points
+from engine.node.opening import Odd, opened
 
 WINDOW = 4 * 1024 * 1024
 _CHUNK = 256 * 1024
@@ -132,16 +136,16 @@ class Read(NamedTuple):
 
 
 def next_lines(path: str, offset: int) -> Read | None:
-    """Return the next whole lines of the spool, or None if there are none yet."""
+    """Return the next whole lines of the spool, or None if there are none yet; raises Odd."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = opened(path)
     except FileNotFoundError:
         return None
     try:
         size = os.fstat(handle).st_size
         if size < offset:
             note = "Cut off: of what was read before, the machine has lost the last part."
-            return Read(folder.line(0, "note", note), size)
+            return Read(folder.line(0, "note", note, lost=offset - size), size)
         wanted = _CHUNK
         while True:
             data = os.pread(handle, wanted, offset)
@@ -152,7 +156,7 @@ def next_lines(path: str, offset: int) -> Read | None:
                 return None
             if wanted >= _LONGEST:
                 note = "Cut off: what follows is no text of ours."
-                return Read(folder.line(0, "note", note), offset + len(data))
+                return Read(folder.line(0, "note", note, lost=len(data)), offset + len(data))
             wanted *= 4
     finally:
         os.close(handle)
@@ -164,8 +168,8 @@ def last_lines(path: str, most: int) -> Read | None:
     `end` is where they begin: at 0 there is nothing before them.
     """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        handle = opened(path)
+    except (FileNotFoundError, Odd):
         return None
     try:
         start = max(0, os.fstat(handle).st_size - most)
@@ -184,13 +188,37 @@ def _sound(data: bytes) -> bytes:
         b"\0" not in data
         and data.startswith(b'{"n":')
         and data.count(b'\n{"n":') == (data.count(b"\n") - 1)
+        and _is_text(data)
     ):
         return data
-    note = folder.line(0, "note", "Cut off: a line was lost here.")
-    lines = data.splitlines(keepends=True)
-    return b"".join(
-        line if line.startswith(b'{"n":') and b"\0" not in line else note for line in lines
-    )
+    return b"".join(_sound_line(line) for line in data[:-1].split(b"\n")) if data else b""
+
+
+def _sound_line(line: bytes) -> bytes:
+    if line.startswith(b'{"n":') and b"\0" not in line and _is_text(line):
+        return line + b"\n"
+    return folder.line(0, "note", "Cut off: a line was lost here.", lost=len(line) + 1)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _has_end(data: bytes) -> bool:
+    """Say whether the run's end is among these lines."""
+    for line in data.split(b"\n") if b'"k":"exit"' in data else ():
+        if b'"k":"exit"' in line:
+            try:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(entry, dict) and entry.get("k") == "exit":
+                return True
+    return False
 
 
 class Follower:
@@ -203,6 +231,8 @@ class Follower:
         self._offset = offset
         self._taken = offset
         self._room = asyncio.Event()
+        self._from = offset
+        self._told_end = False
 
     def take(self, offset: int) -> None:
         """Note that the engine has taken all before `offset`."""
@@ -217,18 +247,17 @@ class Follower:
         look   is called when nobody seems to hold the run's lock, and writes its end if so
         """
         watch = watcher.watch(self._path)
-        spool = os.path.join(self._path, "out.jsonl")
         try:
             while True:
                 watch.changed.clear()
-                found = next_lines(spool, self._offset)
+                found = self._next()
                 if found is not None:
                     await self._push(push, found)
                     if found.more or watch.changed.is_set():
                         continue
                 if folder.ended(self._path) is not None or self._is_gone():
-                    if next_lines(spool, self._offset) is None:
-                        await push(self._message(self._offset, "", over=True))
+                    if self._next() is None:
+                        await push(self._message(self._offset, self._end(), over=True))
                         return
                 elif folder.alive(self._path):
                     await watcher.wait(watch)
@@ -239,6 +268,27 @@ class Follower:
         finally:
             watcher.unwatch(watch)
 
+    def _next(self) -> Read | None:
+        try:
+            return next_lines(os.path.join(self._path, "out.jsonl"), self._offset)
+        except Odd:
+            return None
+
+    def _end(self) -> str:
+        """Return the end of a run whose spool does not tell it: lost, or laid over by something."""
+        how = folder.ended(self._path)
+        if how is None or self._told_end:
+            return ""
+        if self._offset == self._from:  # it was read to its end before
+            last = folder.last_line(self._path)
+            if last is not None and last.get("k") == "exit":
+                return ""
+        note = (
+            "Cut off: the end of what it printed was lost, and how it ended is told from elsewhere."
+        )
+        lines = folder.line(0, "note", note, lost=1) + folder.line(0, "exit", how)
+        return lines.decode("utf-8")
+
     def _is_gone(self) -> bool:
         return not os.path.isdir(self._path)
 
@@ -248,6 +298,7 @@ class Follower:
             await self._room.wait()
         await push(self._message(found.end, found.data.decode("utf-8", "replace")))
         points.passed("lines pushed")
+        self._told_end = self._told_end or _has_end(found.data)
         if found.end < self._offset:
             self._taken = found.end
         self._offset = found.end

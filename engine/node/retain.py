@@ -14,12 +14,14 @@ import contextlib
 import gzip
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from typing import Any, Callable
 
 from engine.node import folder, leftovers, points
 from engine.node.link import Refusal
+from engine.node.opening import opened, written
 
 Fields = dict[str, Any]
 
@@ -73,7 +75,7 @@ def _old(
         age_s = now - _changed(os.path.join(path, "exit.json"), now)
         if age_s >= gone_days * DAY_S and not folder.alive(path):
             yield "removed", lambda path=path: leftovers.remove(path)  # type: ignore[misc]
-        elif age_s >= packed_days * DAY_S and os.path.exists(os.path.join(path, _SPOOL)):
+        elif age_s >= packed_days * DAY_S and _is_file(os.path.join(path, _SPOOL)):
             yield "packed", lambda path=path: _pack(path)  # type: ignore[misc]
     for path in _others(sessions, needed):
         if now - _changed(path, now) >= packed_days * DAY_S:
@@ -96,12 +98,21 @@ def _changed(path: str, otherwise: float) -> float:
         return otherwise
 
 
+def _is_file(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
 def _pack(path: str) -> None:
     """Compress a run's output; at any moment it is there whole, in one form or the other."""
     spool = os.path.join(path, _SPOOL)
     packed, rough = f"{spool}.gz", f"{spool}.gz.new"
-    with open(spool, "rb") as reading, gzip.open(rough, "wb", 6) as writing:
-        shutil.copyfileobj(reading, writing, 1024 * 1024)
+    with open(opened(spool), "rb") as reading:
+        handle = written(rough, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        with open(handle, "wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb") as writing:
+            shutil.copyfileobj(reading, writing, 1024 * 1024)
     handle = os.open(rough, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

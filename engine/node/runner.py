@@ -27,6 +27,7 @@ import time
 
 from engine.node import fence, folder, load, points, title
 from engine.node.hold import HOLD_S, Hold
+from engine.node.opening import Odd, opened
 
 DESK_INSIDE = "/run/desk.sock"
 KEPT = "Kept: it runs once Quarterdeck is back, and you will hear how it went."
@@ -181,12 +182,12 @@ class Inbox:
     def read(self) -> list[folder.Fields]:
         """Return the entries that are new, at most a few hundred kilobytes of them."""
         try:
-            with open(self._path, "rb") as file:
+            with open(opened(self._path), "rb") as file:
                 file.seek(self._offset)
                 data = file.read(_READ)
                 while data and b"\n" not in data and (more := file.read(_READ)):
                     data += more
-        except FileNotFoundError:
+        except (FileNotFoundError, Odd):
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
@@ -195,7 +196,7 @@ class Inbox:
     def _new(self, line: bytes) -> folder.Fields | None:
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None  # cut off while it was written; the next try has a line of its own
         if not isinstance(entry, dict) or str(entry.get("n")) in self._seen:
             return None

@@ -24,6 +24,7 @@ from typing import Any, Callable
 
 from engine.node import fence, folder, follow, leftovers, points, room, zygote
 from engine.node.link import PROTOCOL, Refusal
+from engine.node.opening import Odd, opened, written
 
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _KINDS = ("line", "desk", "end")
@@ -63,7 +64,7 @@ class Runs:
     def existing(self, run: object) -> str:
         """Return the folder of a run that is there."""
         path = self.path(run)
-        if not os.path.isdir(path):
+        if not os.path.isdir(path) or os.path.islink(path):
             raise Refusal(f"There is no run {run} on this machine.")
         return path
 
@@ -132,12 +133,12 @@ class Runs:
         return rough
 
     def _began(self, path: str) -> bool:
-        return folder.alive(path) or os.path.exists(os.path.join(path, "out.jsonl"))
+        return folder.alive(path) or os.path.lexists(os.path.join(path, "out.jsonl"))
 
     def _spawn(self, run: str, path: str, lock: int, secrets: dict[str, str]) -> None:
         """Start the runner: forked where that can be had, else by an interpreter of its own."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        said = os.open(os.path.join(path, "runner.err"), flags, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        said = written(os.path.join(path, "runner.err"), flags)
         points.passed("runner about to be started")
         given, give = os.pipe()
         try:
@@ -230,7 +231,7 @@ class Runs:
     def _end_without_a_word(self, run: str) -> Fields:
         """Ask a run to end whose inbox takes nothing more: its runner knows the agent's way out."""
         child = folder.read(os.path.join(self.path(run), "child.json")) or {}
-        pid = int(child.get("runner", 0))
+        pid = _pid(child.get("runner"))
         if pid and fence.start_time(pid) == child.get("runner_started"):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
@@ -270,7 +271,7 @@ class Runs:
             time.sleep(0.01)
         if folder.alive(path):
             child = folder.read(os.path.join(path, "child.json")) or {}
-            fence.kill_tree(int(child.get("runner", 0)), str(child.get("runner_started", "")))
+            fence.kill_tree(_pid(child.get("runner")), str(child.get("runner_started", "")))
         self.finish(run)
         until = time.monotonic() + _ENDS_S
         while folder.ended(path) is None and time.monotonic() < until:
@@ -284,11 +285,11 @@ class Runs:
         if not re.fullmatch(r"[0-9]{1,9}", str(name)):
             raise Refusal(f"{name!r} is no name of a blob.")
         try:
-            with open(os.path.join(path, "blobs", str(name)), "rb") as file:
+            with open(opened(os.path.join(path, "blobs", str(name))), "rb") as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(max(0, offset))
                 data = file.read(max(0, min(length, _MAX_BLOB_PART)))
-        except FileNotFoundError:
+        except (FileNotFoundError, Odd):
             raise Refusal(f"Run {run} has no blob {name}.") from None
         return {"data": base64.b64encode(data).decode("ascii"), "size": size}
 
@@ -357,7 +358,7 @@ class Runs:
         """End what a dead runner left, told by more than a pid; return what could not be ended."""
         left: list[int] = []
         if child:
-            pid = int(child["child_pid"] if child.get("fenced") else child["pid"])
+            pid = _pid(child.get("child_pid" if child.get("fenced") else "pid"))
             started = str(child.get("started", ""))
             if pid > 1 and started and not fence.kill_tree(pid, started):
                 left.append(pid)
@@ -415,6 +416,10 @@ def _does_not_end(pids: list[int]) -> str:
     return (
         f"{WAITS}process {pids[0]} ({name}) was killed and does not end; nothing starts beside it"
     )
+
+
+def _pid(told: object) -> int:
+    return told if isinstance(told, int) else 0
 
 
 def _how(why: str, words: str) -> Fields:

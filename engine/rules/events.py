@@ -1039,6 +1039,16 @@ class LinesUnknown(Event, frozen=True):
     goal: str = ""
 
 
+class SpoolDamaged(Event, frozen=True):
+    """Fact from a run that is over: of what it printed, its machine has lost or altered some."""
+
+    machine: str
+    run: str
+    lines: int
+    size: int  # bytes
+    goal: str = ""
+
+
 class WindowOver(Event, frozen=True):
     """Fact: a window that new workers waited for has reset."""
 
@@ -1261,6 +1271,7 @@ FleetEvent: TypeAlias = (
     | AccountRested
     | AccountUsed
     | LinesUnknown
+    | SpoolDamaged
     | WindowOver
     | ReserveSet
     | RestOver

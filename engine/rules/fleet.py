@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import disks, drift, reserve, starts
+from engine.rules import damage, disks, drift, reserve, starts
+from engine.rules.damage import Damage
 from engine.rules.disks import Disk
 from engine.rules.drift import Drift
 from engine.rules.effects import AnyEffect, Tell
@@ -45,6 +46,7 @@ from engine.rules.events import (
     SlotFreed,
     SlotTicked,
     SlotWanted,
+    SpoolDamaged,
     StartOver,
     WindowOver,
 )
@@ -122,6 +124,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     reserve: int = 0  # per cent of each that the owner keeps
     untried: tuple[tuple[str, float], ...] = ()  # accounts no turn was taken up with, since when
     drifts: tuple[Drift, ...] = ()  # versions of agents that say what we do not know
+    damages: tuple[Damage, ...] = ()  # machines that lost some of what was printed there
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
@@ -232,6 +235,9 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case LinesUnknown():
             drifts, said = drift.noted(now.drifts, event)
             return replace(now, drifts=drifts), tuple(said)
+        case SpoolDamaged():
+            damages, said = damage.noted(now.damages, event)
+            return replace(now, damages=damages), tuple(said)
         case WindowOver():
             return _grant(now, event.at)
         case ReserveSet(value=value):

@@ -90,6 +90,8 @@ class Machine:
         self._count = 0
         self._answers: dict[int, dict[str, Any]] = {}
         self._followed: dict[int, str] = {}
+        self._refused: dict[int, str] = {}
+        self.greeted: dict[str, int] = {}  # points passed until the first order
         self._gits = folder / "gits"
         self._gits.write_text("0\n")
         self.stopped = False  # at one of them
@@ -119,6 +121,7 @@ class Machine:
         said = self._once("hello", {"protocol": link.PROTOCOL, "epoch": there["ok"]["epoch"] + 1})
         if said is not None and not said["ok"]["writes"]:
             raise Fault(f"the new node may not write: {said['ok']['may_not']}")
+        self.greeted = self.greeted or {kind: self.passing.count(kind) for kind in KINDS}
 
     def _be_node(self, given: int, told: int) -> None:
         try:
@@ -264,14 +267,16 @@ class Machine:
         if not self.pid:
             return
         self._followed[number] = run
-        answer = self._once("run.follow", {"run": run, "offset": len(spool), "follow": number})
-        if answer is not None and "ok" not in answer:
+        self._once("run.follow", {"runs": [[run, len(spool), number]]})
+        if number in self._refused:
             self._followed.pop(number, None)
-            raise Refused(str(answer))
+            raise Refused(self._refused.pop(number))
 
     def _pushed(self, push: dict[str, Any]) -> None:
         run = self._followed.get(push["follow"], "")
-        if not run:
+        if "no" in push:
+            self._refused[push["follow"]] = push["no"]
+        if not run or "no" in push:
             return
         spool = self.spools[run]
         if push["offset"] != len(spool):

@@ -27,6 +27,8 @@ class Walk:
         self.pictures.mkdir()
         self.steps = steps
         self.deaths: Counter[str] = Counter()
+        self._began = False
+        self._greeted: dict[str, int] = {}
         self.faults: list[str] = []
         known = story.lay(self.folder)
         (self.folder / "known").write_text(json.dumps(known))
@@ -41,9 +43,12 @@ class Walk:
         clean, _ = self._play(step, "", 0)
         if clean is None:
             return
+        # How a node is greeted is the same each time: it dies of that in the first step only.
+        greeted = self._greeted if self._began else {}
+        self._began = True
         self._keep("after")
         for kind in kinds:
-            point = first
+            point = first + greeted.get(kind, 0)
             while True:
                 self._bring("before")
                 _, died = self._play(step, kind, point)
@@ -72,6 +77,7 @@ class Walk:
         if not fault:
             fault = f"still running: {', '.join(left)}" if left else self._judged(world)
         (self.folder / "known").write_text(json.dumps(known))
+        self._greeted = machine.greeted
         died = bool(passing.where) or machine.stopped
         if fault:
             where = (
