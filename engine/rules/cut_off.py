@@ -48,6 +48,13 @@ def opening(now: Session, event: RunExited, why: str) -> tuple[Line, ...]:
     return (note, *now.taken) if early else (note,)
 
 
+def was_open(now: Session, event: RunExited, why: str) -> tuple[Line, ...]:
+    """What a failed turn's next try must hear first: the tools that were open as it failed."""
+    if event.left is None or not event.left.tools or not now.named:
+        return ()
+    return (Line(news.cut_off(why, silent=False, left=event.left, at=event.at), "plain code"),)
+
+
 def during(left: LeftOff | None) -> str:
     """What the agent was at, in few words for its owner: " during Bash: make", or nothing."""
     if left is None or not left.tools:

@@ -169,11 +169,11 @@ def cut_off(
     at      when the end was seen
     again   what the turn was given follows once more: it may be lost
     """
-    reason = why or "the process ended"
+    because = reason(why) or "the process ended"
     said = (
         "Your last turn had been silent for long and was ended"
         if silent
-        else f"Your last turn was cut off ({reason})"
+        else f"Your last turn was cut off ({because})"
     )
     lines = [f"[Quarterdeck] {said}.", *_was_open(left, at)]
     lines.append(

@@ -116,7 +116,9 @@ def _after_exit(now: Session, event: RunExited) -> Step:
         case TurnError.LOGIN:
             return _signed_out(now)
         case kind:
-            return _failed(now, over.error or "the agent's turn ended with an error", kind)
+            why = over.error or "the agent's turn ended with an error"
+            before = replace(now, taken=(*cut_off.was_open(now, event, why), *now.taken))
+            return _failed(before, why, kind)
 
 
 def _done(now: Session) -> Step:

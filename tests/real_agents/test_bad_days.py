@@ -188,6 +188,7 @@ async def test_an_agent_killed_in_its_turn_is_told_so_goes_on_and_lands(tmp_path
             await deck.until(lambda: any(is_sleeping(pid) for pid in deck.processes_of(run)))
             with anothers(run) as bystander:
                 os.kill(deck.agent_of(run)[0], signal.SIGKILL)
+                await deck.shown(lambda m: "killed by signal 9 during Bash: a step" in m.text)
                 await deck.press("Resume")
                 await deck.shown(lambda m: "Ship" in m.labels)
                 assert bystander.poll() is None

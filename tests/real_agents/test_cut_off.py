@@ -35,9 +35,9 @@ async def test_a_lead_whose_runner_dies_in_the_middle_of_a_stream_goes_on_with_a
     tmp_path: Path,
 ) -> None:
     """BR-42, BR-49: half an answer is no answer, and what was done before it is not done again."""
-    hold = Hold("I was about to ")
+    hold, later = Hold("I was about to "), Hold("I go ", "on.")
     script = [
-        Part(system=LEAD, prompt="was cut off", steps=("I go on.",)),
+        Part(system=LEAD, prompt="was cut off", steps=(later,)),
         Part(system=LEAD, prompt=GOAL, steps=(bash("git status"), hold)),
     ]
     with ModelServer(script) as api:
@@ -45,6 +45,8 @@ async def test_a_lead_whose_runner_dies_in_the_middle_of_a_stream_goes_on_with_a
             before = await streams(deck, hold)
             child = json.loads((deck.home.runs / before.run / "child.json").read_text())
             os.kill(child["runner"], signal.SIGKILL)
+            await deck.shown(lambda m: "Cut off after Bash: a step; goes on" in m.text)
+            later.release.set()
             await deck.shown(lambda m: "I go on." in m.text)
             (after,) = deck.sessions()
             assert (after.agent_session, after.turn) == (before.agent_session, 2)

@@ -9,7 +9,14 @@ from engine.board import doing
 from engine.rules import killed
 from engine.rules.cut_off import EARLY_S
 from engine.rules.effects import StartRun
-from engine.rules.events import Prompted, RunExited, RunStarted, SessionNamed, TurnEnded
+from engine.rules.events import (
+    Prompted,
+    RunExited,
+    RunStarted,
+    SessionNamed,
+    SessionResumed,
+    TurnEnded,
+)
 from engine.rules.session_state import Session, Stage
 from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import LeftOff, OpenTool, TurnError
@@ -154,3 +161,15 @@ def test_a_turn_whose_process_does_not_end_says_so_while_it_is_seen_out() -> Non
     assert me(world).stage is Stage.CLOSING
     assert doing.session_doing({}, me(world), lambda _run: stuck) == stuck
     assert doing.session_doing({}, me(world), lambda _run: "Bash: make") == "ending its turn"
+
+
+def test_a_turn_that_failed_in_the_middle_of_a_tool_is_tried_again_behind_a_note() -> None:
+    world, start = running()
+    crashed = "TypeError: cannot read `null`\n    at main"
+    world.post(ME, TurnEnded(run=start.run, error=crashed, kind=TurnError.API))
+    world.post(ME, RunExited(run=start.run, code=1, left=LeftOff(tools=(BUILD,), went_s=LATE)))
+    assert me(world).stage is Stage.FAILED
+    world.post(ME, SessionResumed())
+    prompt = world.take(StartRun).prompt
+    assert prompt.startswith("[Quarterdeck] Your last turn was cut off (TypeError: cannot read")
+    assert prompt.index("with `npm run build`") < prompt.rindex("Build it")
