@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from msgspec.structs import replace
 
-from bot import text, text_live
+from bot import text, text_buttons, text_live
 from bot.outbox import Outbox
 from bot.quiet import Quiet
 from bot.unsaid import Say, Wanted, Weight, packed
@@ -191,6 +191,9 @@ class Cards:
             )
             for number, words in enumerate(text.note(note))
         ]
+        if note.kind == "stuck" and (card := self.live.get(note.who)) is not None:
+            ways = replace(says[-1].words, buttons=text_buttons.ways_out(card))
+            says[-1] = replace(says[-1], words=ways, card=card.id, revision=card.revision)
         weight = Weight.DECISION if note.sounds else Weight.WORDS
         queue = packed(self._chat, weight, says)
         await self._store.note_queued(note.n, queue, self._outbox.take_up)

@@ -87,7 +87,7 @@ class Taps:
             return Reply()
         if self._panels.knows(pressed.card):
             return await self._panel_tap(one, pressed, goal)
-        if message.get("message_id"):
+        if message.get("message_id") and pressed.verb not in READS:  # a look leaves all as it is
             await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
         if pressed.verb in NEEDS_TEXT:
             self._answer(query, "")

@@ -48,6 +48,7 @@ LABELS = {
     "trust": "Trust",
     "was_no_secret": "It was no secret",
 }
+STUCK = ("peek", "interrupt")
 GREEN = frozenset({"allow", "approve", "push", "ship", "start"})
 # What may still be pressed once all is decided: it only shows something.
 READING = frozenset({"diff", "peek"})
@@ -70,6 +71,11 @@ def rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
             plain.append(Button(label(verb), verb, _style(verb)))
     brief = all(len(button.label) <= SHORT_LABEL for button in options)
     return side_by_side(options, 3 if brief else 1) + side_by_side(plain, 3)
+
+
+def ways_out(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
+    """Return what can be done about an agent that is stuck, under the line that tells of it."""
+    return side_by_side([Button(label(verb), verb) for verb in STUCK if verb in card.buttons], 2)
 
 
 def side_by_side(buttons: Sequence[Button], most: int) -> tuple[tuple[Button, ...], ...]:

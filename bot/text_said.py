@@ -22,7 +22,7 @@ def note(note: Note) -> list[Words]:
     sheet = Builder()
     if note.sounds:
         sheet.line("News that needs you", "bold")
-    mark = "⚠ " if note.kind == "warning" else ""
+    mark = "⚠ " if note.kind in ("warning", "stuck") else ""
     sheet.add(mark).add(tame(note.text).strip())
     return in_messages(sheet)
 

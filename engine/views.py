@@ -312,9 +312,9 @@ class Note(Struct, frozen=True, tag=True, kw_only=True):
 
     n: int  # grows; the bot remembers the last it has queued
     goal: str
-    kind: str  # words, news, warning
+    kind: str  # words, news, warning, stuck
     text: str
-    who: str = ""
+    who: str = ""  # of what is stuck: the card whose Interrupt and Peek belong under it
     sounds: bool = False
     at: float = 0.0
 

@@ -32,9 +32,9 @@ class Say(Effect, frozen=True):
     """A line for the owner that is no card: kept in `notes`, shown once, silent unless `sounds`."""
 
     goal: str  # "" = General
-    kind: str  # "words" (an agent's), "news" (plain code's), "warning"
+    kind: str  # "words" (an agent's), "news" (plain code's), "warning", "stuck"
     text: str
-    who: str = ""
+    who: str = ""  # who says it; of what is stuck: the card whose buttons are of use
     sounds: bool = False
 
 

@@ -20,7 +20,7 @@ from engine.rules.asking import held_by_run
 from engine.rules.effects import AnyEffect, CloseRun, Say, Watch
 from engine.rules.events import RunQuiet
 from engine.rules.session_state import Session, Stage, Step
-from engine.rules.words import OpenTool, Pulse, Silence, TurnError, Why
+from engine.rules.words import OpenTool, Pulse, Role, Silence, TurnError, Why
 
 SHOWN_S = 3 * 60.0  # silence that is worth a look, and a word on the card
 QUIET_S = 15 * 60.0  # of a run that waits for nothing: it hangs
@@ -183,8 +183,10 @@ def _told(
     if not words or found.told == found.why:
         return found, ()
     who = news.who(now.role, now.number, now.title)
-    way = "Nothing is ended unasked: its card has Peek and Interrupt."
-    said = Say(goal=now.goal, kind="warning", text=f"{who} {words}. {way}")
+    card = now.goal if now.role is Role.LEAD else now.piece
+    said = Say(
+        goal=now.goal, kind="stuck", text=f"{who} {words}. Nothing is ended unasked.", who=card
+    )
     return replace(found, told=found.why), (said,)
 
 

@@ -70,7 +70,7 @@ async def test_a_long_tool_is_shown_waited_for_and_told_of_and_the_owner_ends_it
         assert f"silent 1+ h: runs “{SLEEPS}”" in waits(phone, goal)
         await looked(phone, name, silence.IDLE_TOOL_S)
         said = await phone.noted(goal, "without a word or a sign of life")
-        assert said.endswith("its card has Peek and Interrupt.")
+        assert said.endswith("Nothing is ended unasked.")
         session = phone.session(name)
         assert (session.stage, session.turn, session.cut_offs) == (Stage.RUNNING, 1, 0)
         (card,) = [card for card in phone.door.cards() if card.id == goal]

@@ -58,7 +58,7 @@ def why(world: World, start: StartRun, silent_s: float, **seen: object) -> Why |
 
 
 def warned(world: World) -> list[str]:
-    return [said.text for said in world.said if said.kind == "warning"]
+    return [said.text for said in world.said if said.kind in ("warning", "stuck")]
 
 
 # ---------------------------------------------------------------- hung
@@ -234,7 +234,7 @@ def test_a_tool_without_end_is_told_of_once_and_not_ended() -> None:
     (words,) = warned(world)
     assert words == (
         "Worker 1 “One” has waited 2 h for a tool, without a word or a sign of life. Nothing is "
-        "ended unasked: its card has Peek and Interrupt."
+        "ended unasked."
     )
     assert world.owes(CloseRun) == []
     assert len(world.owes(Watch)) == 4, "one each, and that of its start"
