@@ -46,6 +46,7 @@ from stores.sealing import NotOpened, read_key
 log = logging.getLogger(__name__)
 
 DRAIN_S = 5.0
+DAY_S = 86_400.0
 
 
 async def main(home: Home, stop: asyncio.Event | None = None) -> None:
@@ -169,6 +170,7 @@ class App:
                     tasks.create_task(self.morning.run(), name="morning"),
                     tasks.create_task(self.reminders.run(), name="reminders"),
                     tasks.create_task(self._name_commands(), name="commands"),
+                    tasks.create_task(forget_daily(self.store), name="forget"),
                 ]
                 if self._watch_disk is not None:
                     running.append(tasks.create_task(self._watch_disk(), name="disk"))
@@ -270,3 +272,10 @@ def _wait_s(error: Exception, tries: int) -> float:
         if isinstance(found, Flooded):
             return found.wait_s
     return BACK_OFF_S[min(tries, 5) - 1]
+
+
+async def forget_daily(store: CardStore) -> None:
+    """Have what is too old forgotten by a process that runs for months, too."""
+    while True:
+        await asyncio.sleep(DAY_S)
+        await store.prune(time.time())

@@ -43,7 +43,7 @@ class Clock:
         SECONDS.pack_into(self._shared, 0, seconds)
 
 
-class _Loop(asyncio.SelectorEventLoop):
+class Loop(asyncio.SelectorEventLoop):
     """Timers run out by the clock that is set."""
 
     def __init__(self, clock: Clock) -> None:
@@ -74,7 +74,7 @@ def main() -> None:
     vars(time)["time"] = lambda: now() + clock.ahead_s  # before anything of ours took the other
     faulthandler.enable()
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s {which} %(levelname)s %(message)s")
-    with asyncio.Runner(loop_factory=lambda: _Loop(clock)) as runner:
+    with asyncio.Runner(loop_factory=lambda: Loop(clock)) as runner:
         if which == "engine":
             from engine.__main__ import main as engine
 

@@ -32,7 +32,7 @@ class Upkeep:
 
     processes   by their names, those of ours
     disk_mb     by room of the home
-    ledger_mb   pages in use
+    ledger_mb   pages in use; bot_mb: of the bot's file
     """
 
     goals: int
@@ -40,6 +40,7 @@ class Upkeep:
     alive: Counter[str]
     disk_mb: dict[str, float]
     ledger_mb: float
+    bot_mb: float
     backups: int
 
     def __str__(self) -> str:
@@ -48,7 +49,8 @@ class Upkeep:
         files = sum(size.files for size in self.processes.values())
         return (
             f"{self.goals} goals: {sizes}, {files} open files, {self.alive.total()} processes; "
-            f"disk in MB: {rooms}; ledger {self.ledger_mb:.1f}, {self.backups} backups"
+            f"disk in MB: {rooms}; ledger {self.ledger_mb:.1f}, bot {self.bot_mb:.1f}, "
+            f"{self.backups} backups"
         )
 
 
@@ -59,6 +61,7 @@ def of(home: Home, pids: dict[str, int], goals: int) -> Upkeep:
         alive(home),
         {room: on_disk(home.root / room) / MB for room in ROOMS},
         pages(home.engine_db) / MB,
+        pages(home.bot_db) / MB,
         len(list(home.backups.iterdir())) if home.backups.exists() else 0,
     )
 
@@ -116,9 +119,12 @@ def grown(first: Upkeep, last: Upkeep) -> list[str]:
         if _a_goal(mb, last)
         > _a_goal(first.disk_mb[room], first) * MORE_SHARE + SLACK_MB / last.goals
     ]
-    a_goal = [_a_goal(one.ledger_mb, one) for one in (first, last)]
-    if a_goal[1] > a_goal[0] * MORE_SHARE:
-        found.append("ledger: {:.2f} → {:.2f} MB a goal".format(*a_goal))
+    for file, was, is_now in (
+        ("ledger", first.ledger_mb, last.ledger_mb),
+        ("bot", first.bot_mb, last.bot_mb),
+    ):
+        if _a_goal(is_now, last) > _a_goal(was, first) * MORE_SHARE:
+            found.append(f"{file}: {was:.2f} → {is_now:.2f} MB over {more} goals")
     return found
 
 
@@ -135,6 +141,8 @@ def left(first: Upkeep, last: Upkeep) -> list[str]:
         found.append(f"the home: {sum(last.disk_mb.values()):.1f} MB, {most:.1f} at most")
     if _a_goal(last.ledger_mb, last) > _a_goal(first.ledger_mb, first) * STATES_SHARE:
         found.append(f"ledger: {last.ledger_mb:.1f} MB though its past is over")
+    if _a_goal(last.bot_mb, last) > _a_goal(first.bot_mb, first) * STATES_SHARE:
+        found.append(f"bot: {last.bot_mb:.1f} MB though its messages are long forgotten")
     return found
 
 

