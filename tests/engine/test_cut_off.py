@@ -12,9 +12,12 @@ import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+from engine.adapters.machines import Local
 from engine.codec import Codec
 from engine.node import folder
+from engine.paths import Home
 from engine.rules.events import AnyEvent, AskRaised, RunExited, TurnEnded
 from engine.rules.session_state import Session
 from engine.views import FailureCard, PermissionCard, WorkerCard
@@ -87,6 +90,34 @@ async def test_a_worker_cut_off_in_a_command_is_told_which_and_lands_once(tmp_pa
         assert phone.session(session.id).cut_offs == 0
         (card,) = phone.of(goal, WorkerCard)
         assert card.cut_off == ""
+
+
+class Stuck(Local):
+    """This machine, on which a killed process does not go away."""
+
+    stuck = False
+
+    async def call(self, op: str, **arguments: Any) -> dict[str, Any]:
+        if op == "run.alone" and self.stuck:
+            return {"left": ["s-0-t1"]}
+        return await super().call(op, **arguments)
+
+
+async def test_the_next_turn_waits_for_the_last_ones_process_and_says_so(tmp_path: Path) -> None:
+    """BR-51."""
+    machine = Stuck(Home(tmp_path / "home").make().root)
+    async with held(tmp_path, machine=machine) as phone:
+        await phone.agent(*lead(plan(PIECE)), worker({"run": LONG}, turn=1), good_worker())
+        goal = await phone.goal(await phone.project(remote=True), willing=True)
+        session, _ = await at(phone, goal)
+        machine.stuck = True
+        kill_runner(phone, session.run)
+        waits = "waits: a process of its last turn (s-0-t1) does not end"
+        await phone.card(goal, WorkerCard, lambda card: waits in words(card))
+        assert not (phone.home.runs / f"{session.id}-t2").exists()
+        machine.stuck = False
+        phone.later(60)  # it is asked again after a while
+        await phone.shipped(goal)
 
 
 async def test_what_a_tool_was_is_known_though_the_engine_was_away_when_it_ended(
