@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -43,8 +44,11 @@ async def main() -> None:
 
 async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
     # Only now: the node and all that the engine is made of take long to load, and do so side by side.
+    gc.disable()  # nothing of it is garbage, then or later
     from engine.engine import Engine
 
+    gc.freeze()
+    gc.enable()
     scenario = os.environ.get("QUARTERDECK_SCENARIO", "")
     engine = Engine(home, machines={HERE: here}, scenario=scenario)
     async with engine.running(), notify.alive(engine.breathe):

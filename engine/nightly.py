@@ -17,7 +17,7 @@ from datetime import datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from engine import backup, backups
+from engine import backups
 from engine.errors import Refused
 from engine.paths import Home
 
@@ -96,6 +96,8 @@ class Nightly:
         self._told_made()
 
     def _made(self) -> str:
+        from engine import backup  # once a day: not loaded at every start
+
         needed = size(self._home) + SPARE_BYTES
         if (free := shutil.disk_usage(self._home.root).free) < needed:
             raise Refused(
@@ -154,6 +156,8 @@ def last_due(now: float, zone: str) -> float:
 
 def size(home: Home) -> int:
     """Return how many bytes a backup has at most."""
+    from engine import backup
+
     total = sum(
         path.stat().st_size * 2 for path in backup.databases(home).values() if path.exists()
     )

@@ -20,7 +20,6 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
-from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -344,7 +343,7 @@ def migrations(kind: str) -> list[str]:
     """Return the SQL of one kind of file, in order; numbers run from 1 without a gap."""
     found = {
         int(match[1]): entry.read_text(encoding="utf-8")
-        for entry in resources.files("stores").joinpath("migrations").iterdir()
+        for entry in Path(__file__).with_name("migrations").iterdir()
         if (match := MIGRATION.fullmatch(entry.name)) and match[2] == kind
     }
     if sorted(found) != list(range(1, len(found) + 1)) or not found:

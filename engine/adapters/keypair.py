@@ -10,29 +10,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_ssh_private_key,
-)
-
 
 def public_line(private: Path, comment: str) -> str:
     """Return the line that lets the holder of `private` in; the pair is made if there is none."""
+    from cryptography.hazmat.primitives import serialization as form  # slow, and seldom needed
+
     if not private.exists():
         _make(private)
-    key = load_ssh_private_key(private.read_bytes(), password=None)
-    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+    key = form.load_ssh_private_key(private.read_bytes(), password=None)
+    public = key.public_key().public_bytes(form.Encoding.OpenSSH, form.PublicFormat.OpenSSH)
     return f"{public.decode('ascii')} {comment}"
 
 
 def _make(private: Path) -> None:
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     private.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     body = Ed25519PrivateKey.generate().private_bytes(
-        Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()
+        form.Encoding.PEM, form.PrivateFormat.OpenSSH, form.NoEncryption()
     )
     rough = private.with_name(f"{private.name}.new")
     rough.unlink(missing_ok=True)

@@ -6,7 +6,6 @@ same file, so a machine that has it is never sent it again (engine/adapters/mach
 
 import hashlib
 import os
-import zipfile
 from pathlib import Path
 
 import engine.node
@@ -25,6 +24,8 @@ def build(folder: Path) -> Path:
         digest.update(f"{name}\0{len(data)}\0".encode() + data)
     target = folder / f"{digest.hexdigest()[:16]}.pyz"
     if not target.exists():
+        import zipfile  # once a release
+
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         rough = folder / f"{target.name}.{os.getpid()}.new"
         with zipfile.ZipFile(rough, "w") as file:
