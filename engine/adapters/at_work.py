@@ -58,9 +58,9 @@ class AtWork:
                 self.has_acted = True
                 known = self._open.get(use)
                 since = known.since if known is not None else t
-                brief, given = whole(meaning.brief), whole(meaning.given)
-                name, most_s = whole(meaning.name), meaning.timeout_s
-                self._open[use] = OpenTool(use, name, brief, given, since, most_s)
+                self._open[use] = OpenTool(
+                    use, meaning.name, meaning.brief, meaning.given, since, meaning.timeout_s
+                )
             case lines.Tool() | lines.Asked():
                 self.has_acted = True
             case lines.ToolDone(use=use):
@@ -68,7 +68,7 @@ class AtWork:
                 self._done = tool.brief if tool is not None else self._done
             case lines.Said(text=text):
                 self.has_acted = True
-                self._said = " ".join(whole(text[: 8 * SAID]).split())[:SAID]
+                self._said = text[: 8 * SAID]
             case lines.Ended():
                 self._open.clear()
 
@@ -88,4 +88,5 @@ class AtWork:
         retry = self._retry
         if retry is not None:
             retry = replace(retry, until=retry.until + behind)
-        return LeftOff(tools=tools, done=self._done, said=self._said, went_s=went_s, retry=retry)
+        said = " ".join(self._said.split())[:SAID]
+        return LeftOff(tools=tools, done=self._done, said=said, went_s=went_s, retry=retry)

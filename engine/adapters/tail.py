@@ -64,7 +64,7 @@ def seen(driver: Driver, data: str) -> Seen:
     newest = found.newest
     return Seen(
         lines=tuple(shown),
-        doing=newest.brief if newest else "",
+        doing=whole(newest.brief) if newest else "",
         since=newest.since if newest else 0.0,
         last_at=last_at,
     )
