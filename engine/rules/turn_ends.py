@@ -30,6 +30,7 @@ UNKNOWN_LIMIT_S = 15 * 60.0
 LIMIT = "its plan's usage limit"
 LIMIT_IS_OVER = f"{LIMIT} is over"
 TURN_ENDED = "the agent's turn ended"
+ENDED_FOR_IT = "it was told to end, and was ended"
 MAX_CUT_OFFS = 3  # in a row
 
 
@@ -92,10 +93,12 @@ def exited(now: Session, event: RunExited) -> Step:
 
 def _after_exit(now: Session, event: RunExited) -> Step:
     over = now.over
+    # Its own end tells of what it broke off; ended for it, nobody knows.
+    note = cut_off.was_open(now, event, ENDED_FOR_IT) if over is None else ()
     if now.stopping:
-        return _stopped(now)
+        return _stopped(now, note)
     if over is None and now.ending is TurnError.INTERRUPTED:
-        return _interrupted(now)
+        return _interrupted(now, note)
     if over is None and killed.was_killed(event) and now.kills < killed.MAX_KILLS:
         return killed.parked(now, event)
     if over is None and killed.was_killed(event):
@@ -135,14 +138,14 @@ def _done(now: Session) -> Step:
     return idle, (Tell(stream=f"goal/{now.goal}", event=told),)
 
 
-def _interrupted(now: Session) -> Step:
+def _interrupted(now: Session, note: tuple[Line, ...] = ()) -> Step:
     # What it never took up is said with the next line: a first turn's task would be lost.
     again = () if now.named else now.taken
     idle = replace(
         now,
         stage=Stage.IDLE,
         taken=(),
-        queue=(*again, *now.queue),
+        queue=(*again, *note, *now.queue),
         ending=TurnError.NONE,
         cut_offs=0,
     )
@@ -297,9 +300,11 @@ def _tell_over(now: Session, why: str, kind: TurnError) -> Tell:
     return Tell(stream=f"goal/{now.goal}", event=over)
 
 
-def _stopped(now: Session) -> Step:
+def _stopped(now: Session, note: tuple[Line, ...] = ()) -> Step:
     """The stopped run is over: rest, unless the owner let it go on meanwhile."""
     held, effects = rest(now)
+    if not now.final:
+        held = replace(held, queue=(*note, *held.queue))
     if not now.resuming or now.final:
         return held, effects
     after, more = resume(held)

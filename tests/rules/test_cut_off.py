@@ -16,11 +16,12 @@ from engine.rules.events import (
     SessionNamed,
     SessionResumed,
     TurnEnded,
+    TurnInterrupted,
 )
 from engine.rules.session_state import Session, Stage
 from engine.rules.turn_ends import MAX_CUT_OFFS
 from engine.rules.words import LeftOff, OpenTool, TurnError
-from tests.rules.test_session import ME, me, permission, running
+from tests.rules.test_session import ME, STOP, me, permission, running
 from tests.rules.world import World
 
 BUILD = OpenTool("t1", "Bash", "Bash: Build it", "npm run build", since=820.0)
@@ -173,3 +174,23 @@ def test_a_turn_that_failed_in_the_middle_of_a_tool_is_tried_again_behind_a_note
     prompt = world.take(StartRun).prompt
     assert prompt.startswith("[Quarterdeck] Your last turn was cut off (TypeError: cannot read")
     assert prompt.index("with `npm run build`") < prompt.rindex("Build it")
+
+
+@pytest.mark.parametrize("how", ["interrupted", "stopped"])
+def test_an_agent_that_was_ended_since_it_did_not_hear_is_told_what_was_open(how: str) -> None:
+    world, start = running()
+    world.post(ME, TurnInterrupted() if how == "interrupted" else STOP)
+    world.post(ME, RunExited(run=start.run, left=LeftOff(tools=(BUILD,), went_s=LATE)))
+    assert world.owes(StartRun) == [], "it rests"
+    go_on = Prompted(text="Go on", source="owner") if how == "interrupted" else SessionResumed()
+    world.post(ME, go_on)
+    prompt = world.take(StartRun).prompt
+    assert prompt.startswith("[Quarterdeck] Your last turn was cut off (it was told to end")
+    assert "with `npm run build`" in prompt
+
+
+def test_a_session_that_is_over_for_good_keeps_no_note() -> None:
+    world, start = running()
+    world.post(ME, replace(STOP, final=True))
+    world.post(ME, RunExited(run=start.run, left=LeftOff(tools=(BUILD,), went_s=LATE)))
+    assert [line.source for line in me(world).queue] == ["goal"]
