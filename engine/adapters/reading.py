@@ -23,6 +23,7 @@ from engine.adapters.following import Followed
 from engine.adapters.machines import NodeRefused
 from engine.adapters.spool import Damage
 from engine.errors import Refused, Unavailable, Unreachable
+from engine.node.hold import NO_ROOM
 from engine.rules.effects import ReplyDesk
 from engine.rules.events import (
     AnyEvent,
@@ -389,7 +390,7 @@ class Output:
         report = "\n".join(self._tail)
         took = _took(self._at - self._began)
         code = how.get("code")
-        if how.get("why") in ("cut off", "not started", "killed"):
+        if how.get("why") in ("cut off", "not started", "killed", NO_ROOM):
             words = str(how.get("words") or how["why"])
             return CheckVerdict(passed=False, ran=False, failure=words, report=report)
         if how.get("why"):

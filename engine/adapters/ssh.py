@@ -37,8 +37,8 @@ import asyncssh
 
 from engine.adapters import git, relay, zipapp
 from engine.adapters.machines import Chunk, Link, Transport
-from engine.errors import Refused, Unavailable, Unreachable
-from engine.node import arrive
+from engine.errors import NoRoom, Refused, Unavailable, Unreachable
+from engine.node import arrive, room
 from engine.node.link import Readable
 
 log = logging.getLogger(__name__)
@@ -420,7 +420,8 @@ class Ssh:
                 except ConnectionError as error:
                     raise Unreachable(f"{self.name}: {error}") from error
                 if await channel.over():
-                    raise Unavailable(f"{self.name}: {channel.words or 'the copy was cut off'}")
+                    kind = NoRoom if room.is_said(channel.words) else Unavailable
+                    raise kind(f"{self.name}: {channel.words or 'the copy was cut off'}")
 
     @asynccontextmanager
     async def serving(self, project: str, session: str) -> AsyncIterator[tuple[Sequence[str], str]]:

@@ -15,6 +15,7 @@ import time
 
 from engine.node.room import TAKES_NOTHING
 
+NO_ROOM = "no room"  # why a run ended that waited for too long
 AGAIN_S = 1.0
 HOLD_S = 120.0
 

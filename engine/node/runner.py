@@ -26,13 +26,11 @@ import sys
 import time
 
 from engine.node import fence, folder, load, points, title
-from engine.node.hold import HOLD_S, Hold
+from engine.node.hold import HOLD_S, NO_ROOM, Hold
 from engine.node.opening import Odd, opened
 
 DESK_INSIDE = "/run/desk.sock"
 KEPT = "Kept: it runs once Quarterdeck is back, and you will hear how it went."
-
-NO_ROOM = "no room"
 
 _READ = 256 * 1024
 _MAX_BLOB = 512 * 1024 * 1024

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine.adapters.hub import Hub
+from engine.adapters.reading import Output
 from engine.errors import NoRoom
-from engine.node import copies, room, trees
+from engine.node import copies, folder, room, trees
+from engine.node.hold import NO_ROOM
 from tests.fakes import git
 from tests.small_disk import PAGE_KIB, SmallDisk, alone, small_disk
 
@@ -193,6 +195,16 @@ def test_unsaved_work_is_kept_though_there_was_no_room_for_it_at_first(
         assert kept == ("not committed\n" * (500 + pages)).strip()
         sound(home / "copies/shop.git")
     assert noes >= 3
+
+
+def test_a_check_that_was_ended_for_want_of_room_says_nothing_of_the_work() -> None:
+    """Else it would count as one of the worker's attempts."""
+    words = "Ended: the disk of its machine took nothing more for 2 minutes."
+    output = Output()
+    output.take(folder.line(1, "out", "compiling"))
+    assert output.take(folder.line(2, "exit", {"code": None, "why": NO_ROOM, "words": words}))
+    verdict = output.verdict()
+    assert (verdict.passed, verdict.ran, verdict.failure) == (False, False, words)
 
 
 def test_played_in_a_namespace_where_nobody_else_may_mount() -> None:
