@@ -17,7 +17,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from engine.node import fence, folder
+from engine.node.opening import Odd, opened
 
+_TORN = 64 * 1024  # looked through for the end of the last whole line
 _ASKED_FOR = 24  # runs whose last answer is remembered, to tell what was used since
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -59,12 +61,9 @@ class Pulse:
         stopped    the name of a process that a signal keeps from going on
         What lives is left out where it cannot be known.
         """
-        try:
-            spool = os.stat(os.path.join(path, "out.jsonl"))
-        except FileNotFoundError:  # its runner is only just beginning
-            return {"spooled": 0, "silent_s": 0.0}
-        silent_s = max(0.0, time.time() - spool.st_mtime)
-        return {"spooled": spool.st_size, "silent_s": round(silent_s, 2), **self._living(path)}
+        spooled, since = printed(path)
+        silent_s = max(0.0, time.time() - since) if since else 0.0
+        return {"spooled": spooled, "silent_s": round(silent_s, 2), **self._living(path)}
 
     def _living(self, path: str) -> folder.Fields:
         child = folder.read(os.path.join(path, "child.json")) or {}
@@ -156,6 +155,18 @@ class Pulse:
         except OSError:
             return False
         return words[1:3] == [b"-I", b"-S"] and words[4:] == [b"desk", b""]
+
+
+def printed(path: str) -> tuple[int, float]:
+    """Return how far the whole lines of a run's spool go, and when it last grew; 0: there is none."""
+    try:
+        with open(opened(os.path.join(path, "out.jsonl")), "rb") as file:
+            about = os.fstat(file.fileno())
+            file.seek(max(0, about.st_size - _TORN))
+            tail = file.read(_TORN)
+    except (FileNotFoundError, Odd):  # its runner is only just beginning, or it was tampered with
+        return 0, 0.0
+    return about.st_size - (len(tail) - tail.rfind(b"\n") - 1), about.st_mtime
 
 
 def _below(top: int, found: Mapping[int, Process]) -> Iterator[Process]:

@@ -22,7 +22,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from engine.node import fence, folder, follow, leftovers, points, room, zygote
+from engine.node import fence, folder, follow, leftovers, points, pulse, room, zygote
 from engine.node.link import PROTOCOL, Refusal
 from engine.node.opening import Odd, opened, written
 
@@ -252,12 +252,12 @@ class Runs:
         """Whether a run lives that has printed more than so much, and was not told to end yet."""
         if folder.ended(path) is not None or not folder.alive(path):
             return False
-        if os.stat(os.path.join(path, "out.jsonl")).st_size <= offset:
+        if pulse.printed(path)[0] <= offset:
             return False
         try:
-            with open(os.path.join(path, "in.jsonl"), "rb") as file:
+            with open(opened(os.path.join(path, "in.jsonl")), "rb") as file:
                 return b'"k": "end"' not in file.read()  # within a text its quotes are escaped
-        except FileNotFoundError:
+        except (FileNotFoundError, Odd):
             return True
 
     def kill(self, run: str) -> Fields:

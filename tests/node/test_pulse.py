@@ -230,3 +230,11 @@ def test_in_a_fence_the_same_is_seen_from_outside() -> None:
     assert told.stdout.startswith("[true, "), told.stdout
     assert '"others": 2' in told.stdout
     assert '"busiest": "python3"' in told.stdout
+
+
+def test_a_torn_last_line_is_none_that_is_waited_for(runs: Runs, run: str) -> None:
+    path = up(shell(runs, run, "echo up; read never"))
+    whole = Pulse().of(str(path))["spooled"]
+    with (path / "out.jsonl").open("ab") as spool:
+        spool.write(b'{"n": 99, "t"')
+    assert Pulse().of(str(path))["spooled"] == whole
