@@ -34,6 +34,7 @@ TOKEN = "4242:test-token"
 OWNER = 42
 LINES = ("first", "second", "third")
 CARD = "allow?"
+OWNERS = 10  # the message that made the bot speak: what is sent stands behind it
 
 
 def lay(folder: Path) -> None:
@@ -57,6 +58,7 @@ async def play(folder: Path) -> None:
             bot, CardStore(database), [OWNER], clock=lambda: now[0], wall=lambda: now[0]
         )
         await outbox.open()
+        outbox.alive(OWNER, OWNERS)
         words = Words(Rich(CARD), ((text.Button("Stop", "stop"),),))
         outbox.show(
             Wanted(
