@@ -43,7 +43,8 @@ def _is_time(value: object) -> bool:
 
 def _is_whole(raw: bytes | str, found: dict[str, Any]) -> bool:
     """Say whether all its text can be written down again: a half character cannot."""
-    if (b"\\ud" if isinstance(raw, bytes) else "\\ud") not in raw.lower():  # type: ignore[operator]
+    text = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
+    if b"\\ud" not in text and b"\\uD" not in text:
         return True
     try:
         json.dumps(found, ensure_ascii=False).encode("utf-8")

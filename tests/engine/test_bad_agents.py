@@ -606,3 +606,24 @@ async def test_a_turn_whose_folder_is_taken_away_is_ended_and_taken_up_again(pho
     await phone.until(lambda: not Path(f"/proc/{runner}/exe").exists(), "its runner to end")
     await phone.card(goal, ShipCard, lambda card: bool(card.decided))
     assert "is gone" in phone.heard(piece.session)
+
+
+async def test_a_spool_that_its_disk_spoiled_is_read_on_and_the_loss_is_said(phone: Phone) -> None:
+    lost = worker(write("found.txt"), {"say": "At it"}, {"pause_s": 600}, turn=1)
+    again = worker({"run": "git add -A; git commit -qm Again"}, {"say": "Done."})
+    await phone.agent(*lead(plan(PIECE)), lost, again)
+    goal = await phone.goal(await phone.project(), GOAL, willing=True)
+    await phone.until(lambda: any("At it" in c.doing for c in phone.of(goal, WORKER)), "the turn")
+    (card,) = phone.of(goal, WorkerCard)
+    run = phone.session(phone.state(goal).pieces[0].session).run
+    with (phone.home.root / "runs" / run / "out.jsonl").open("ab") as spool:
+        spool.write(b"\0" * 4095 + b"\n")
+        spool.write(b'{"n":1,"t":"never","k":"out","d":{},"blob":"1","size":"big"}\n')
+        spool.write(b"caf\xe9\n")
+    await phone.door.hear("Finish now", goal=goal, card=card.id, cause=phone.cause())
+    await phone.tap(card, "interrupt")
+    await phone.card(goal, ShipCard, lambda card: bool(card.decided))
+    said = await phone.noted(goal, "cannot be read")
+    assert said.startswith(f"here: of what {run} printed, 3 lines (4 kB) cannot be read."), said
+    (health,) = text.health(await phone.door.health())
+    assert "⚠ Damaged output: here 3 lines (4 kB) cannot be read" in health.rich.text
