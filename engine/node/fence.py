@@ -751,22 +751,30 @@ def kill_marked(run: str, place: str = "") -> int:
     return _kill_all({f"{MARK}={run}".encode(), *([f"{PLACE}={place}".encode()] if place else [])})
 
 
-def kill_placed(place: str) -> int:
-    """End every process that was started with this PLACE, whatever it is of; return how many."""
+def kill_placed(place: str, which: Callable[[int], bool]) -> int:
+    """End the processes that were started with this PLACE, and are such as are meant; return how many."""
     if not place:
         raise ValueError("no place named")
-    return _kill_all({f"{PLACE}={place}".encode()})
+    return _kill_all({f"{PLACE}={place}".encode()}, which)
 
 
-def _kill_all(marks: set[bytes]) -> int:
+def is_marked(pid: int, name: str, value: str) -> bool:
+    """Say whether a process was started with a variable of this value."""
+    return _marked(pid, {f"{name}={value}".encode()})
+
+
+def _kill_all(marks: set[bytes], which: Callable[[int], bool] = lambda pid: True) -> int:
+    def is_meant(pid: int) -> bool:
+        return _marked(pid, marks) and which(pid)
+
     ended: set[int] = set()
     until = time.monotonic() + _KILL_S
     while time.monotonic() < until:  # what is being ended may still be starting others
-        found = [pid for pid in _pids() if pid != os.getpid() and _marked(pid, marks)]
+        found = [pid for pid in _pids() if pid != os.getpid() and is_meant(pid)]
         if not found:
             break
         for pid in found:
-            _kill(pid, lambda pid=pid: _marked(pid, marks), wait_s=1.0)  # type: ignore[misc]
+            _kill(pid, lambda pid=pid: is_meant(pid), wait_s=1.0)  # type: ignore[misc]
         ended.update(found)
     return len(ended)
 

@@ -5,7 +5,8 @@
       out.jsonl      append only, whole lines: {"n": 1, "t": 1760000000.123, "k": ..., "d": ...}
                        k   out, err   a line of the run (d its text; "bad": 1 if not all UTF-8)
                            desk       a call of the run's tools (d an object)
-                           note       something we did or saw (d a sentence)
+                           note       something we did or saw (d a sentence; "lost": bytes of
+                                      the spool that the reader found to be no line of ours)
                            exit       the last line (d as in exit.json)
       blobs/<name>   a line of more than 1 MiB; its line in out.jsonl holds "blob", "size", a start
       in.jsonl       {"n": key, "k": "line|desk|end", "d": ...}; a key seen before is dropped

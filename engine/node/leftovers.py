@@ -71,7 +71,7 @@ def discard(path: str) -> None:
 
 def take_over(home: str) -> list[str]:
     """End and set aside what nodes before us left half done; return what is to be discarded."""
-    fence.kill_placed(fence.place(home))
+    fence.kill_placed(fence.place(home), _is_at_work)
     points.passed("left processes ended")
     copies = os.path.join(home, "copies")
     for store in _stores(copies):
@@ -81,6 +81,22 @@ def take_over(home: str) -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             found.append(aside(path))
     return found
+
+
+def _is_at_work(pid: int) -> bool:
+    """Say whether a process of a former node is what it started, and not what outlives that by design.
+
+    For submodules git runs with its owner's settings: an ssh connection it left open for others, or what
+    keeps their passwords, was started by it and is the owner's.
+    """
+    if not fence.is_marked(pid, fence.MARK, "node"):
+        return True  # a script in a tree, which knows no settings of anybody's
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            name = file.read()
+    except OSError:
+        return False
+    return name.startswith("git") and not name.startswith("git-credential")
 
 
 def _left(home: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -83,17 +84,29 @@ def test_a_copy_that_another_link_works_on_is_left_alone(tmp_path: Path) -> None
 
 
 def test_a_git_of_a_node_that_fell_is_ended_and_nobody_else_s(tmp_path: Path) -> None:
-    """BR-47, BR-64: by its marks, never by its number."""
-    homes = [tmp_path / "ours", tmp_path / "theirs"]
+    """BR-47, BR-64: by its marks, never by its number; and not what git left to its owner."""
+    homes = [str(tmp_path / "ours"), str(tmp_path / "theirs")]
     lay(tmp_path, "ours/", "theirs/")
-    marks = [{fence.MARK: "node", fence.PLACE: fence.place(str(home))} for home in homes]
-    ours, theirs = (subprocess.Popen(["sleep", "1000"], env={**os.environ, **m}) for m in marks)
+    ours, theirs = ({fence.PLACE: fence.place(home)} for home in homes)
+    started = {}
+    for what, name, marks in (
+        ("a git of ours", "git", {fence.MARK: "node", **ours}),
+        ("a script in a tree", "sleep", {fence.MARK: "tree-ab12", **ours}),
+        ("a git of another home", "git", {fence.MARK: "node", **theirs}),
+        ("an open connection", "ssh", {fence.MARK: "node", **ours}),
+        ("a keeper of passwords", "git-credential-cache--daemon", {fence.MARK: "node", **ours}),
+        ("a git of the owner's", "git", {}),
+    ):
+        (tmp_path / what).mkdir()
+        program = shutil.copy(shutil.which("sleep") or "sleep", tmp_path / what / name)
+        started[what] = subprocess.Popen([program, "1000"], env={**os.environ, **marks})
     try:
-        over(homes[0])
-        until(lambda: gone(ours.pid))
-        assert not gone(theirs.pid)
+        over(Path(homes[0]))
+        ended = {"a git of ours", "a script in a tree"}
+        until(lambda: all(gone(started[what].pid) for what in ended))
+        assert {what for what, process in started.items() if gone(process.pid)} == ended
     finally:
-        for process in (ours, theirs):
+        for process in started.values():
             process.kill()
             process.wait()
 

@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.nodepoints import story
@@ -27,18 +28,20 @@ class Walk:
         self.pictures.mkdir()
         self.steps = steps
         self.deaths: Counter[str] = Counter()
+        self.until = float("inf")
         self._began = False
         self._greeted: dict[str, int] = {}
         self.faults: list[str] = []
         known = story.lay(self.folder)
         (self.folder / "known").write_text(json.dumps(known))
+        self._keep("first")
 
-    def all(self, every: int = 1, first: int = 1, kinds: Sequence[str] = KINDS) -> None:
-        """Die at each point, or at every so many."""
-        for step in self.steps:
-            self.die_in(step, every, first, kinds)
+    def die_in(self, step: Step, every: Mapping[str, int], first: int = 1) -> None:
+        """Play one step to its end, and before that once for each death.
 
-    def die_in(self, step: Step, every: int, first: int, kinds: Sequence[str]) -> None:
+        every   how many points from one to the next, for each kind of process; one not named does not die
+        first   the point of each kind to begin with
+        """
         self._keep("before")
         clean, _ = self._play(step, "", 0)
         if clean is None:
@@ -47,16 +50,22 @@ class Walk:
         greeted = self._greeted if self._began else {}
         self._began = True
         self._keep("after")
-        for kind in kinds:
-            point = first + greeted.get(kind, 0)
-            while True:
+        for kind in every:
+            point, died = first + greeted.get(kind, 0), False
+            # A runner may turn once more than it did when nobody died, a node hear of one thing more.
+            longer = kind in ("node", "runner")
+            while time.monotonic() < self.until:
+                if point > clean[kind] and not (died and longer):
+                    break
                 self._bring("before")
                 _, died = self._play(step, kind, point)
-                if not died and point > clean[kind]:
-                    break
                 self.deaths[kind] += died
-                point += every
+                point += every[kind]
         self._bring("after")
+
+    def begin_anew(self) -> None:
+        """Go back to where nothing was asked of the machine yet."""
+        self._bring("first")
 
     def _play(self, step: Step, kind: str, point: int) -> tuple[dict[str, int] | None, bool]:
         """Play one step, dying there; return what was passed (None: it went wrong), and if it died."""
