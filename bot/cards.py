@@ -151,7 +151,7 @@ class Cards:
 
     def _stale(self, card: AnyCard) -> bool:
         """Return whether a card never shown has nothing to say any more: it was settled unseen."""
-        if not card.decided or card.id in self._outbox.shown:
+        if not card.decided or card.id in self._outbox.shown or card.id in self._outbox.perhaps():
             return False
         if isinstance(card, ASKS):
             return True
@@ -177,6 +177,8 @@ class Cards:
         for card, shown in list(self._outbox.shown.items()):
             if shown.live and card not in self.live:
                 self._outbox.strip(card)
+        for card in self._outbox.perhaps() - self._outbox.shown.keys() - self.live.keys():
+            self._outbox.strip(card)
         self._since_connected.clear()
 
     async def _note(self, note: Note) -> None:

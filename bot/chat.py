@@ -102,8 +102,13 @@ class Chat:
 
     async def sending(self, key: int | str) -> None:
         """Note that this is about to be sent, so that it can be looked for if we die of it."""
-        if after := self.lost.newest:
+        if after := self.lost.after(key):
             await self.outbox.store.sending(self.id, str(key), after)
+
+    async def looked_for(self, key: int | str) -> None:
+        """Hear that there is no place left to look for what was being sent."""
+        self.forget(key)
+        await self.outbox.store.not_sent(self.id, str(key))
 
     def as_sent(self, words: Words, place: Place, below: bool, key: int | str) -> Words:
         if place.name:

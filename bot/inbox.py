@@ -279,6 +279,7 @@ class Inbox:
         joined: dict[int, list[Arrived]] = {}
         for entry, one in opened:
             self._open += 1
+            self._outbox.alive(one.by.chat, _message_id(one))
             joined.setdefault(entry.joined or entry.update_id, []).append(one)
         settled = {entry.joined for entry, _ in opened}
         for first, parts in joined.items():

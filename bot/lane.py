@@ -15,7 +15,7 @@ from bot.pace import TICK_S
 from bot.places import Places
 from bot.titles import Title
 from bot.unsaid import HEARD, SETTLED, Item, Wanted, Weight
-from stores.cards import Line
+from stores.cards import Line, Told
 
 
 class Lane:
@@ -42,6 +42,14 @@ class Lane:
     def saw(self, message_id: int) -> None:
         """Hear of a message that is in the chat."""
         self._chat.lost.saw(message_id)
+
+    def perhaps(self) -> set[str]:
+        """Return the cards that may be shown here, though nobody noted it."""
+        return self._chat.lost.cards()
+
+    def asked_by(self, message_id: int) -> Told | None:
+        """Return the prompt that a message may be whose sending nobody saw the end of."""
+        return self._lines.asked_by(message_id)
 
     def unblocked(self) -> None:
         """Hear that the owner wrote here."""

@@ -45,7 +45,7 @@ class LaneCards:
         if (shown.chat if shown else wanted.chat) != self._chat.id:
             return False
         if wanted.words is None:
-            return shown is not None and shown.live
+            return shown.live if shown else self._chat.lost.has(wanted.card)
         digest = _digest((wanted.words, wanted.revision))
         stands = shown is not None and shown.shown == digest and shown.at >= wanted.since
         return not stands and self._refused.get(wanted.card) != digest
@@ -62,6 +62,8 @@ class LaneCards:
         if wanted.words is None:
             if shown is not None:
                 await self._strip(shown, wanted, now)
+            else:
+                await self._strip_lost(wanted, now)
             return
         if there := self._chat.lost.candidate(wanted.card):
             await self._look(there, wanted, wanted.words, shown, now)
@@ -199,6 +201,27 @@ class LaneCards:
                 self._chat.since.pop(shown.card, None)
                 self._chat.forget(shown.card)
                 await self._chat.outbox.store.keep_shown(bare)
+            case Unknown(why) | NotNow(why):
+                self._chat.later(wanted.card, why, BACK_OFF_S)
+            case _:
+                await self._chat.hold(outcome)
+
+    async def _strip_lost(self, wanted: Wanted, now: float) -> None:
+        """Take the buttons off wherever the card may be whose end came before that of its sending.
+
+        A message of another card that loses its own so is found by that one's own search.
+        """
+        there = self._chat.lost.candidate(wanted.card)
+        if not there:
+            self._chat.outbox.wanted.pop(wanted.card, None)
+            self._chat.since.pop(wanted.card, None)
+            await self._chat.looked_for(wanted.card)
+            return
+        self._chat.pace.spent(now)
+        outcome = await delivery.strip(self._chat.outbox.bot, self._chat.id, there)
+        match outcome:
+            case Done() | Gone() | Refused():
+                self._chat.lost.missed(wanted.card, there)
             case Unknown(why) | NotNow(why):
                 self._chat.later(wanted.card, why, BACK_OFF_S)
             case _:

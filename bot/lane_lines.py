@@ -127,7 +127,8 @@ class LaneLines:
         if line.priority == Weight.WORDS and item.goal:
             self._spoke.append((item.goal, now))
         before = await self._before(item)
-        there = self._chat.lost.candidate(line.id)
+        asks = isinstance(item, Say) and item.prompt is not None
+        there = 0 if asks else self._chat.lost.candidate(line.id)
         self._chat.pace.spent(now)
         if there and isinstance(item, Say):
             outcome = await self._looked(line, item, place, there)
@@ -135,24 +136,24 @@ class LaneLines:
                 self._chat.lost.missed(line.id, there)
                 return
         else:
-            if isinstance(item, Say) and item.prompt is None:
+            if isinstance(item, Say):
                 await self._chat.sending(line.id)
+            if asks:
+                self._chat.lost.mark(line.id)  # a reply may be here before the answer is
             outcome = await self._sent(line, item, place)
-        told = Told(item.goal, item.card, None)
-        if isinstance(item, Say) and item.prompt is not None:
-            told = Told(item.goal, item.card, msgspec.json.encode(item.prompt))
         match outcome:
             case Done(message_id, thread, at):
                 await self._chat.timed(at)
                 self._chat.lost.saw(message_id, sent=not there)
-                await self._off(line, message_id, told, before, also=also)
+                copies = self._chat.lost.perhaps(line.id) if asks else []
+                await self._off(line, message_id, _told(item), before, also=also, copies=copies)
                 if isinstance(item, Say) and item.instead:
                     await self._chat.outbox.store.keep_fact(self._name(item), str(message_id))
                 await self._places.landed_in(item.goal, place, thread)
             case NoThread():
                 await self._places.lost(item.goal)
             case Unknown(why):
-                if isinstance(item, Say) and item.prompt is None and not there:
+                if isinstance(item, Say) and not there:
                     self._chat.lost.mark(line.id)
                 self._chat.later(line.id, why, UNKNOWN_S)
             case NotNow(why):
@@ -161,6 +162,14 @@ class LaneLines:
                 await self._refused(line, item, why)
             case _:
                 await self._chat.hold(outcome)
+
+    def asked_by(self, message_id: int) -> Told | None:
+        """Return the prompt on its way that a message may be, though nobody has told us yet."""
+        for line, item in self._waiting.values():
+            asks = isinstance(item, Say) and item.prompt is not None
+            if isinstance(item, Say) and asks and self._chat.lost.may_be(line.id, message_id):
+                return _told(item)
+        return None
 
     async def _rewrite(self, line: Line, item: Edit, now: float) -> None:
         """Edit a message to what was last wanted of it; where it is gone, there is nothing to say."""
@@ -330,6 +339,7 @@ class LaneLines:
         told: Told | None = None,
         queue: Sequence[Queued] = (),
         also: Sequence[int] = (),
+        copies: Sequence[int] = (),
     ) -> None:
         for one in (line.id, *also):
             self._waiting.pop(one, None)
@@ -344,7 +354,13 @@ class LaneLines:
             queue,
             self._chat.outbox.take_up,
             also,
+            copies,
         )
+
+
+def _told(item: Say | File) -> Told:
+    prompt = item.prompt if isinstance(item, Say) else None
+    return Told(item.goal, item.card, msgspec.json.encode(prompt) if prompt else None)
 
 
 def _dots(*parts: str) -> str:

@@ -103,7 +103,7 @@ class Logins:
         answered = one.body.get("reply_to_message") or {}
         if message_id := int(answered.get("message_id") or 0):
             # In a topic all that is no reply is one to the topic's first message: that is none of ours.
-            asked = await self._store.prompted(one.by.chat, message_id)
+            asked = await self._outbox.prompted(one.by.chat, message_id)
             if asked is not None or not _of_topic(one):
                 return asked if asked is not None and _is_token(_prompt(asked)) else None
         if len(parts) > 1 or one.by.quoted or not _WORD.fullmatch(str(one.body.get("text") or "")):

@@ -7,7 +7,8 @@
 
 A chat counts its messages upwards, nobody can edit what is not ours, and an edit makes no sound: so to
 look does no harm. Where no id of the chat is known yet there is nothing to go by, and it is simply sent
-again. Pure; lane_cards.py, lane_lines.py and places.py make the calls, chat.py holds one for each chat.
+again. A prompt cannot be edited, so it is sent again unlooked for; whichever of the two is replied to, it
+is the prompt (`perhaps`, `may_be`). Pure; lane_cards.py, lane_lines.py and places.py make the calls, chat.py holds one for each chat.
 """
 
 from dataclasses import dataclass, field
@@ -50,11 +51,39 @@ class Lost:
     def mark(self, key: Key) -> None:
         """Hear that nobody knows whether this was sent."""
         if self.newest:
-            self._sends[str(key)] = _Where(self.newest)
+            self._sends.setdefault(str(key), _Where(self.newest))
 
     def kept(self, key: Key, after: int) -> None:
         """Hear of a send that an earlier start of us did not see the end of."""
         self._sends[str(key)] = _Where(after)
+
+    def has(self, key: Key) -> bool:
+        """Return whether this was sent, for all that anybody knows."""
+        return str(key) in self._sends
+
+    def cards(self) -> set[str]:
+        """Return the cards of which that is so: lines are known by numbers, topics by two words."""
+        return {key for key in self._sends if not key.isdigit() and " " not in key}
+
+    def after(self, key: Key) -> int:
+        """Return the newest message before a send, as far as anybody knows: where a search begins."""
+        where = self._sends.get(str(key))
+        return where.after if where else self.newest
+
+    def may_be(self, key: Key, message_id: int) -> bool:
+        """Return whether a message may be this send, whose end nobody has seen."""
+        where = self._sends.get(str(key))
+        if where is None or message_id in self._known or message_id <= where.after:
+            return False
+        return not where.before or message_id < where.before
+
+    def perhaps(self, key: Key) -> list[int]:
+        """Return the messages that may be this send too, now that it was sent again."""
+        where = self._sends.get(str(key))
+        if where is None or not where.before:
+            return []
+        first = max(where.after + 1, where.before - KEPT)
+        return [one for one in range(first, where.before) if one not in self._known]
 
     def candidate(self, key: Key) -> int:
         """Return the id to look at next; 0: there is none, or none any more, so send it."""

@@ -26,7 +26,7 @@ from bot.sent import Sending, Sent
 from bot.unsaid import Item, Prompt, React, Say
 from engine.errors import Refused
 from engine.views import Attachment
-from stores.cards import CardStore, Told
+from stores.cards import Told
 
 COMMAND = re.compile(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", re.S)
 
@@ -38,7 +38,6 @@ class Messages:
         self,
         engine: Engine,
         outbox: Outbox,
-        store: CardStore,
         panels: Panels,
         commands: Commands,
         file_back: FileBack,
@@ -49,7 +48,6 @@ class Messages:
     ) -> None:
         self._engine = engine
         self._outbox = outbox
-        self._store = store
         self._panels = panels
         self._commands = commands
         self._file_back = file_back
@@ -116,7 +114,7 @@ class Messages:
         answered = body.get("reply_to_message") or {}
         told: Told | None = None
         if answered.get("message_id"):
-            told = await self._store.told(chat, int(answered["message_id"]))
+            told = await self._outbox.told(chat, int(answered["message_id"]))
         thread = int(body.get("message_thread_id") or 0) if body.get("is_topic_message") else 0
         prompt = None
         if told is not None and told.prompt is not None:

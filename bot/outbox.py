@@ -31,7 +31,7 @@ from bot.quiet import Quiet
 from bot.unsaid import Delete, Item, Wanted, Weight, decode, packed
 from engine.views import Document
 from stores.attached import Attached
-from stores.cards import CardStore, Line, Shown
+from stores.cards import CardStore, Line, Prompted, Shown, Told
 
 # The fact that something came silently which would have sounded: until when the hours were.
 HUSHED = "hushed until"
@@ -137,11 +137,18 @@ class Outbox:
             return
         if shown is None:
             self.wanted.pop(card, None)
+            for lane in self.lanes.values():
+                if card in lane.perhaps():
+                    self.show(Wanted(card=card, goal="", chat=lane.chat, words=None))
         elif wanted is not None and wanted.words is not None and not wanted.asks:
             # It was settled, and that is still to be shown: its words stay true.
             self.show(replace(wanted, words=replace(wanted.words, buttons=())))
         elif shown.live:
             self.show(Wanted(card=card, goal=shown.goal, chat=shown.chat, words=None))
+
+    def perhaps(self) -> set[str]:
+        """Return the cards that may be shown somewhere, though nobody noted it."""
+        return {card for lane in self.lanes.values() for card in lane.perhaps()}
 
     async def seen(self, card: str, chat: int, message_id: int) -> None:
         """Hear that a card was tapped on this message: a copy we did not know of, perhaps."""
@@ -172,6 +179,18 @@ class Outbox:
         if lane is not None:
             lane.saw(message_id)
             lane.unblocked()
+
+    async def told(self, chat: int, message_id: int) -> Told | None:
+        """Return what a message of ours was about, though it may not be noted yet that it was sent."""
+        noted, lane = await self.store.told(chat, message_id), self.lanes.get(chat)
+        return lane.asked_by(message_id) if noted is None and lane is not None else noted
+
+    async def prompted(self, chat: int, message_id: int) -> Prompted | None:
+        """Return the prompt a message is."""
+        found = await self.store.prompted(chat, message_id)
+        if found is not None or (told := await self.told(chat, message_id)) is None:
+            return found
+        return Prompted(message_id, told.goal, told.prompt, self.wall()) if told.prompt else None
 
     def goal_of_thread(self, chat: int, thread: int) -> str:
         """Return the goal whose topic this is, or nothing."""

@@ -80,7 +80,6 @@ class Requests:
         self._messages = Messages(
             engine,
             outbox,
-            store,
             shown,
             Commands(engine, store, cards, shown, file_back, wall=wall),
             file_back,

@@ -7,7 +7,8 @@ The file is database.py's, opened with `secure_delete`.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -137,7 +138,7 @@ class CardStore:
             )
             return _queue(connection, queue)
 
-        await self._database.write(work, what="card shown", then=then)
+        await self._database.write(work, what=f"card shown {shown.card}", then=then)
 
     async def forget_shown(self, card: str) -> None:
         await self._database.write(
@@ -166,10 +167,12 @@ class CardStore:
         queue: Sequence[Queued] = (),
         then: Callable[[list[Line]], None] | None = None,
         also: Sequence[int] = (),
+        copies: Sequence[int] = (),
     ) -> None:
         """Take a line off the queue, remember which message it became, and queue what follows.
 
-        also   lines that were said in the same message
+        also     lines that were said in the same message
+        copies   messages that may be the same, sent before and never answered
         """
 
         def work(connection: sqlite3.Connection) -> list[Line]:
@@ -179,9 +182,11 @@ class CardStore:
             _sent(connection, chat, *(str(one) for one in (line, *also)))
             if told is not None:
                 _told(connection, chat, message_id, told, at)
+                for copy in copies:
+                    _told(connection, chat, copy, told, at, known="IGNORE")
             return _queue(connection, queue)
 
-        await self._database.write(work, what="line said", then=then)
+        await self._database.write(work, what=f"line said {line}", then=then)
 
     async def keep_told(self, chat: int, message_id: int, told: Told, at: float) -> None:
         """Remember what a message was about that is not ours: the one a goal was given in."""
@@ -201,8 +206,12 @@ class CardStore:
         """Note what is about to be sent, and the newest message before it: in case we die of it."""
         name = _sending(chat, key)
         await self._database.write(
-            lambda c: _keep_fact(c, name, str(after)), what="sending", durable=False
+            lambda c: _keep_fact(c, name, str(after)), what=f"sending {key}", durable=False
         )
+
+    async def not_sent(self, chat: int, key: str) -> None:
+        """Forget that this was about to be sent: it is nowhere, and not wanted any more."""
+        await self._database.write(lambda c: _sent(c, chat, key), what=f"not sent {key}")
 
     async def sends(self, chat: int) -> dict[str, int]:
         """Return what was sent, as far as anybody knows, with the newest message before it."""
@@ -231,7 +240,7 @@ class CardStore:
 
     # ---- what was heard
 
-    async def hear(self, entries: Iterable[tuple[int, bytes]], at: float) -> list[int]:
+    async def hear(self, entries: Sequence[tuple[int, bytes]], at: float) -> list[int]:
         """Keep sealed updates; return the ids of those that are new."""
 
         def work(connection: sqlite3.Connection) -> list[int]:
@@ -249,7 +258,8 @@ class CardStore:
                     fresh.append(update_id)
             return fresh
 
-        return await self._database.write(work, what="heard")
+        newest = max((update_id for update_id, _ in entries), default=0)
+        return await self._database.write(work, what=f"heard {newest}")
 
     async def left_over(self) -> list[Entry]:
         """Return what an earlier start left unhandled, and count this start before it is tried."""
@@ -288,7 +298,7 @@ class CardStore:
                 connection.execute("INSERT OR IGNORE INTO handled VALUES (?, ?)", (update, at))
             return _queue(connection, queue)
 
-        await self._database.write(work, what="handled", then=then)
+        await self._database.write(work, what=f"handled {updates[0]}", then=then)
 
     # ---- topics and facts
 
@@ -307,7 +317,7 @@ class CardStore:
             if topic.thread:
                 _sent(connection, chat, f"topic {topic.goal}")
 
-        await self._database.write(work, what="topic")
+        await self._database.write(work, what=f"topic {topic.goal}")
 
     async def last_note(self) -> int:
         """Return the number of the last note queued."""
@@ -324,10 +334,10 @@ class CardStore:
             _keep_fact(connection, "last note", str(number))
             return _queue(connection, queue)
 
-        await self._database.write(work, what="note queued", then=then)
+        await self._database.write(work, what=f"note queued {number}", then=then)
 
     async def keep_fact(self, name: str, value: str) -> None:
-        await self._database.write(lambda c: _keep_fact(c, name, value), what="fact")
+        await self._database.write(lambda c: _keep_fact(c, name, value), what=f"fact {name}")
 
     async def fact(self, name: str) -> str:
         rows = await self._database.fetch("SELECT value FROM facts WHERE name = ?", (name,))
@@ -402,10 +412,16 @@ def _queue(connection: sqlite3.Connection, queue: Sequence[Queued]) -> list[Line
 
 
 def _told(
-    connection: sqlite3.Connection, chat: int, message_id: int, told: Told, at: float
+    connection: sqlite3.Connection,
+    chat: int,
+    message_id: int,
+    told: Told,
+    at: float,
+    *,
+    known: Literal["REPLACE", "IGNORE"] = "REPLACE",
 ) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO messages (chat, message_id, goal, card, prompt, at)"
+        f"INSERT OR {known} INTO messages (chat, message_id, goal, card, prompt, at)"
         " VALUES (?, ?, ?, ?, ?, ?)",
         (chat, message_id, told.goal, told.card, told.prompt, at),
     )

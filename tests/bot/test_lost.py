@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot import text
 from bot.emulator import Emulator
 from bot.lost import KEPT, REACH, Lost
 from bot.text_away import MOVED
-from bot.unsaid import Weight
+from bot.unsaid import Prompt, Say, Weight
 from tests.bot.stage import OWNER
 from tests.bot.test_outbox import Desk, desk_on, line, wanted
 
@@ -178,3 +179,78 @@ def test_what_is_known_does_not_grow_for_ever() -> None:
         lost.saw(number)
     lost.mark("a")
     assert lost.candidate("a") == 5 * KEPT
+
+
+# ---------------------------------------------------------------- prompts, which nobody can look for
+
+
+async def _asked(desk: Desk) -> None:
+    prompt = Prompt("correct", "r-1", "rev")
+    say = Say(words=text.said("What should be different?"), prompt=prompt, placeholder="Reply")
+    await desk.outbox.say(OWNER, Weight.ANSWER, say)
+
+
+async def test_a_prompt_that_was_sent_again_is_answered_by_a_reply_to_either(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await _asked(desk)
+    await desk.all_said()
+    first, second = [said.id for said in desk.shown()[1:]]
+    for copy in (first, second):
+        told = await desk.outbox.told(OWNER, copy)
+        assert told is not None
+        assert told.prompt is not None
+        assert await desk.outbox.prompted(OWNER, copy)
+
+
+async def test_a_reply_that_comes_before_the_prompt_is_sent_again_answers_it(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await _asked(desk)
+    await desk.due_said()
+    await desk.open()  # as after a death
+    copy = desk.shown()[1].id
+    told = await desk.outbox.told(OWNER, copy)
+    assert told is not None
+    assert told.prompt is not None
+    assert await desk.outbox.told(OWNER, desk.shown()[0].id) != told
+    await desk.all_said()
+    assert await desk.outbox.told(OWNER, copy) == told
+
+
+async def test_nothing_older_than_a_lost_prompt_is_taken_for_it(desk: Desk) -> None:
+    (mine,) = desk.emulator.phone.send("a line the bot has not heard yet")
+    desk.outbox.alive(OWNER, mine.id)
+    desk.emulator.faults.cut("sendMessage", done=False)
+    await _asked(desk)
+    await desk.due_said()
+    assert await desk.outbox.told(OWNER, mine.id) is None
+
+
+# ---------------------------------------------------------------- cards that went meanwhile
+
+
+async def test_a_card_that_was_being_sent_as_we_died_and_is_no_more_loses_its_buttons(
+    desk: Desk,
+) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.due_said()
+    await desk.open()
+    assert desk.outbox.perhaps() == {"a-1"}
+    desk.outbox.strip("a-1")
+    await desk.all_said()
+    assert desk.texts() == ["before", "allow?"]
+    assert desk.shown()[1].labels == []
+    assert await desk.outbox.store.sends(OWNER) == {}
+    assert desk.outbox.perhaps() == set()
+
+
+async def test_a_card_that_never_came_and_is_no_more_is_looked_for_once(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=False)
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.due_said()
+    await desk.open()
+    desk.outbox.strip("a-1")
+    await desk.all_said()
+    assert desk.texts() == ["before"]
+    assert await desk.outbox.store.sends(OWNER) == {}
