@@ -50,6 +50,8 @@ def quiet(now: Session, event: RunQuiet) -> Step:
     """Judge the silence of a running turn."""
     if is_ending(now):
         return now, ()
+    if now.stopping or now.ending is TurnError.INTERRUPTED:  # who ended it has a grace running
+        return now, (_look(now, event.at, SHOWN_S),)
     silent_s = event.silent_s
     if now.answered_at:
         silent_s = min(silent_s, event.at - now.answered_at)

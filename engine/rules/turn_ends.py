@@ -237,7 +237,8 @@ def _cut_off(now: Session, event: RunExited) -> Step:
     if cut_offs > MAX_CUT_OFFS:
         last = cut_off.during(event.left)
         last = f", the last time{last}" if last else ""
-        why = f"its process ended {cut_offs} times without finishing a turn{last} ({event.why})"
+        how = "it had been silent for long" if now.ending is TurnError.SILENT else event.why
+        why = f"its process ended {cut_offs} times without finishing a turn{last} ({how})"
         return _failed(now, why, TurnError.CUT_OFF)
     again = replace(
         now,

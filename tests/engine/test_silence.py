@@ -144,7 +144,7 @@ async def test_one_that_hangs_each_time_is_given_up_and_its_card_asks(tmp_path: 
             await phone.until(lambda turn=turn: not is_in(phone, name, turn), "its end")  # type: ignore[misc]
         card = await phone.card(goal, FailureCard)
         assert labels(card) == ["Retry", "Stop"]
-        assert "without finishing a turn" in words(card)
+        assert "without finishing a turn (it had been silent for long)" in words(card)
         assert phone.session(name).turn == MAX_CUT_OFFS + 1
 
 

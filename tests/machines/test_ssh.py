@@ -134,6 +134,18 @@ async def test_a_link_on_which_nothing_comes_is_given_up_and_made_again(
     await machine.close()
 
 
+async def test_what_lives_of_a_silent_run_there_is_seen(machine: Ssh, run: str) -> None:
+    """BR-67."""
+    await machine.call("run.start", spec=shell(run, "sleep 300 & echo up; read a"))
+    reader = Reader(machine, run)
+    await reader.has("up")
+    seen = await machine.call("run.pulse", run=run)
+    assert (seen["others"], seen["stopped"]) == (1, "")
+    assert seen["spooled"] == len(reader.raw)
+    await machine.call("run.kill", run=run)
+    await reader.task
+
+
 async def test_closing_ends_the_node_there_and_leaves_its_runs(
     there: Sshd, tmp_path: Path, run: str
 ) -> None:

@@ -20,6 +20,7 @@ from engine.rules.events import (
     RunWentOn,
     SessionStopped,
     TurnEnded,
+    TurnInterrupted,
     TurnOver,
 )
 from engine.rules.session_state import Session, Stage
@@ -123,6 +124,19 @@ def test_one_that_is_being_ended_is_judged_no_more() -> None:
     world.owed.clear()
     is_silent(world, start, LONG, pulse=IDLE)
     assert world.owed == []
+
+
+@pytest.mark.parametrize("event", [SessionStopped(why="stopped by you"), TurnInterrupted()])
+def test_one_that_its_owner_ends_is_not_ended_for_its_silence_too(
+    event: SessionStopped | TurnInterrupted,
+) -> None:
+    world, start = running()
+    world.post(ME, event)
+    world.owed.clear()
+    is_silent(world, start, LONG, pulse=IDLE)
+    assert world.owes(CloseRun) == []
+    assert len(world.owes(Watch)) == 1
+    assert warned(world) == []
 
 
 def test_one_that_hangs_again_and_again_is_given_up_and_waits_for_retry() -> None:
