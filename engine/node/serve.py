@@ -251,8 +251,7 @@ class Node:
                 may_not = str(error)
         if not may_not:
             await self._take_over()
-            for run in self._runs.unfinished():
-                self._spawn(self._look(run))
+            self._spawn(self._look_at_all())
         return {
             "protocol": PROTOCOL,
             "node": os.path.basename(runs.code_folder()),
@@ -355,6 +354,13 @@ class Node:
         return {}
 
     # ---- what goes on beside them
+
+    async def _look_at_all(self) -> None:
+        """Look for what the node before us left undone; whoever follows a run need not wait for it."""
+        with self._acting():
+            left = await self._in_thread(self._runs.unfinished)
+        for run in left:
+            self._spawn(self._look(run))
 
     async def _look(self, run: str) -> None:
         """Write the end of a run whose runner is gone, if that is ours to do."""
