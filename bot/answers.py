@@ -29,7 +29,7 @@ class Answers(HTTPXRequest):
 
         raises  NetworkError where somebody else answered: the work may have been done
         """
-        name = url.partition("?")[0].rpartition("/")[2]
+        name = _named(url, more.get("request_data"))
         database.boundary(f"before {name}")
         code, payload = await super().do_request(url, method, *args, **more)
         database.boundary(f"after {name}")
@@ -53,6 +53,13 @@ class Answers(HTTPXRequest):
         if body is None:
             raise TelegramError("Invalid server response")
         return body
+
+
+def _named(url: str, data: Any) -> str:
+    """Return what a call is called in crash tests: its method, and the message that it is about."""
+    about = data.parameters.get("message_id") if data is not None else None
+    name = url.partition("?")[0].rpartition("/")[2]
+    return f"{name} {about}" if about else name
 
 
 def _telegrams(payload: bytes) -> dict[str, Any] | None:

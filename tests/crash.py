@@ -122,15 +122,22 @@ LIFE: ContextVar[Life | None] = ContextVar("life", default=None)
 class Reaper:
     """Counts the boundaries that lives pass, and ends one at each of `left`, so many apart.
 
-    A boundary is told by its names without numbers, and by how often this play passed each of them: a
-    commit that several share has the name of each, since who shares one with whom is chance.
+    labels   what a boundary is known by, in all plays: by its names without numbers, and by how often
+             this play passed each of them, unless told otherwise
+    spares   says that to die just now is one death too many, by the product's own word
     """
 
-    def __init__(self, left: set[Label], apart: int = 0) -> None:
+    def __init__(
+        self, left: set[Label], apart: int = 0, labels: Callable[[str], list[str]] | None = None
+    ) -> None:
         self.names: list[str] = []
+        self.seen: set[Label] = set()
         self.deaths: list[Label] = []
+        self.ends = 0
         self._left = left
         self._apart = apart
+        self._labels = labels or without_numbers
+        self.spares: Callable[[], bool] = lambda: False
         self._passed: Counter[str] = Counter()
         self._since = apart
 
@@ -142,13 +149,22 @@ class Reaper:
             raise Crash("dead already")
         self.names.append(name)
         self._since += 1
-        labels = labelled(name, self._passed)
-        if not self._left.isdisjoint(labels) and self._since >= self._apart:
+        labels = self._labelled(name)
+        new = not self._left.isdisjoint(labels)
+        if new and self._since >= self._apart and not self.spares():
             self._left.difference_update(labels)
             self._since = 0
             self.deaths.extend(labels)
+            self.ends += 1
             life.dead = True
             raise Crash(name)
+
+    def _labelled(self, name: str) -> list[Label]:
+        names = list(dict.fromkeys(self._labels(name)))
+        self._passed.update(names)
+        found = [(each, self._passed[each]) for each in names]
+        self.seen.update(found)
+        return found
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -160,19 +176,11 @@ class Reaper:
             database.boundary = before
 
 
-def labelled(name: str, passed: Counter[str]) -> list[Label]:
-    """Return the labels of a boundary, each counted as passed once more."""
+def without_numbers(name: str) -> list[str]:
+    """Return the names of a boundary: a commit that several share, by chance, has one of each."""
     plain = re.sub(r"\d+", "#", name)
     where, commit, kinds = plain.partition(" commit ")
-    names = [f"{where}{commit}{kind}" for kind in re.findall(r"[A-Z]\w+ \S+", kinds)] or [plain]
-    passed.update(names)
-    return [(each, passed[each]) for each in dict.fromkeys(names)]
-
-
-def labels_of(names: Iterable[str]) -> set[Label]:
-    """Return the labels of all boundaries a play passed."""
-    passed: Counter[str] = Counter()
-    return {label for name in names for label in labelled(name, passed)}
+    return [f"{where}{commit}{kind}" for kind in re.findall(r"[A-Z]\w+ \S+", kinds)] or [plain]
 
 
 async def lives(play: Callable[[], Awaitable[None]]) -> int:

@@ -89,13 +89,14 @@ class Client:
         """
         known = VERBS.get(verb, Verb(Nothing))
         limit_s = max(self._timeout_s, known.patience_s)
-        database.boundary(f"before asking {verb}")
+        asking = f"asking {verb} {cause}".rstrip()
+        database.boundary(f"before {asking}")
         try:
             async with asyncio.timeout(limit_s):
                 answer = await self._ask(verb, cause, args)
         except TimeoutError:
             raise Unavailable(f"The engine did not answer within {limit_s:.0f} s.") from None
-        database.boundary(f"after asking {verb}")
+        database.boundary(f"after {asking}")
         if answer.refused:
             raise Refused(answer.refused)
         if answer.unavailable:

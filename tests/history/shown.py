@@ -67,12 +67,23 @@ def _copies(chat: Chat, bot_db: Path) -> Iterator[str]:
     unknown = [said for said in _spoken(chat) if said.id not in known]
     topics = {int(one) for (one,) in rows_of(bot_db, "SELECT thread FROM topics WHERE thread > 0")}
     strange = [topic for topic in chat.topics if topic.by_bot and topic.id not in topics]
-    if len(unknown) + len(strange) > chat.copies:
+    if len(asked := _asked_again(chat, bot_db)) > chat.copies:
+        yield from (f"asked again: {_short(said)}" for said in asked)
+    if len(unknown) + len(strange) > 0:
         yield from (f"nobody knows of message {_short(said)}" for said in unknown)
         yield from (f"nobody knows of topic {topic.id} “{topic.name}”" for topic in strange)
     for said in unknown:
         if verbs := _decide(said):
             yield f"message {_short(said)} is a copy that can be pressed: {verbs}"
+
+
+def _asked_again(chat: Chat, bot_db: Path) -> list[Message]:
+    """Return the prompts that stand there once more: either may be replied to."""
+    rows = rows_of(bot_db, "SELECT message_id, card, prompt FROM messages WHERE prompt IS NOT NULL")
+    prompts = {int(number): (card, bytes(prompt)) for number, card, prompt in rows}
+    there = [said for said in _spoken(chat) if said.id in prompts]
+    first = {prompts[said.id]: said.id for said in reversed(there)}
+    return [said for said in there if said.id not in first.values()]
 
 
 def _cards(scene: Scene, chat: Chat, bot_db: Path) -> Iterator[str]:

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from tests.crash import Label, Reaper, boundaries, labels_of, play_until_death
+from tests.crash import Label, Reaper, boundaries, play_until_death
 from tests.engine.scenario import World, judge, lay, play
-from tests.history import Chat
 from tests.soak.part import run, say
-from tests.walk.with_bot import aboard
+from tests.walk.with_bot import Named, play_and_judge
 
 REAL_SHARE, BOT_SHARE = 0.35, 0.3
 
@@ -77,7 +76,7 @@ class Deaths:
     async def die_as_bot(self, minutes: float) -> str:
         """Die at one boundary of the bot after the other; return how many of how many."""
         until = time.monotonic() + minutes * 60.0
-        labels = labels_of((await self._aboard(set())).names)
+        labels = (await self._aboard(set())).seen
         tried = 0
         for label in self._shuffled(sorted(labels)):
             if tried and time.monotonic() > until:
@@ -89,11 +88,8 @@ class Deaths:
 
     async def _aboard(self, left: set[Label]) -> Reaper:
         """Play it all from the phone, the bot dying there."""
-        world, reaper = self._world(real=False), Reaper(left)
-        async with aboard(world) as whole:
-            with reaper.at_work():
-                await whole.play()
-        judge(world, Chat.of(whole.emulator, copies=whole.deaths))
+        world, reaper = self._world(real=False), Reaper(left, labels=Named())
+        await play_and_judge(world, reaper)
         shutil.rmtree(world.folder)
         return reaper
 
