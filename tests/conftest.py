@@ -7,20 +7,10 @@ import pytest
 
 HERE = Path(__file__).parent
 
-# Files with few tests that each take long, and then rooms whose tests start processes. What is left over
-# for the end are thousands of tests of a moment each: so no worker waits for another's last file.
-FIRST = (
-    "engine/test_crash_walk.py",
-    "engine/test_real_kills.py",
-    "strace",
-    "simulation",
-    "real_agents",
-    "engine",
-    "browser",
-    "machines",
-    "service",
-    "node",
-)
+# Files with few tests that each take long begin. What is left over for the end are thousands of tests of a
+# moment each: so no worker waits for another's last file.
+FIRST = ("engine/test_crash_walk.py", "walk", "test_history.py", "strace", "simulation")
+LAST = ("bot", "adapters", "stores", "rules")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,7 +19,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _turn(path: str) -> int:
-    return next((turn for turn, first in enumerate(FIRST) if path.startswith(first)), len(FIRST))
+    room = path.partition("/")[0]
+    first = next((turn for turn, name in enumerate(FIRST) if path.startswith(name)), len(FIRST))
+    return first + (1 + LAST.index(room) if room in LAST else 0)
 
 
 @pytest.fixture(autouse=True)
