@@ -272,10 +272,23 @@ def test_a_copy_that_may_be_there_may_not_be_pressed(left: Left) -> None:
     markup = {"inline_keyboard": [[{"text": "Start", "callback_data": data}]]}
     copy = msgspec.structs.replace(plan, id=999)
     left.instead(plan, plan, copy)
-    left.chat = replace(left.chat, copies=1)
+    left.chat = replace(left.chat, unknown=1)
     assert left.found() == []
     left.instead(copy, msgspec.structs.replace(copy, markup=markup))
     assert any("#999" in fault and "can be pressed" in fault for fault in left.found())
+
+
+def test_a_prompt_may_be_there_once_more_for_each_death(left: Left) -> None:
+    prompt = left.message("What should be different?")
+    left.instead(prompt, prompt, msgspec.structs.replace(prompt, id=999))
+    left.bot(
+        "INSERT INTO messages SELECT chat, 999, goal, card, prompt, at FROM messages"
+        " WHERE message_id = ?",
+        prompt.id,
+    )
+    assert [fault for fault in left.found() if "asked again: #" in fault]
+    left.chat = replace(left.chat, copies=1)
+    assert left.found() == []
 
 
 def test_a_lock_that_is_held_is_named(left: Left) -> None:

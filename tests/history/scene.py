@@ -32,8 +32,9 @@ class Chat:
     topics     the chat's, if it has any
     taps       every button that was pressed
     updates    the ids of all that was sent and pressed
-    copies     how many messages may be there once more: one for each death (or silence) that came
-               between a send and our note of it
+    copies     how many prompts may be there once more: one for each death (or silence) that came
+               between a send and our note of it, since a prompt cannot be looked for
+    unknown    how many other messages may be: those of a chat in which nothing was known yet
     """
 
     messages: Sequence[Message]
@@ -41,6 +42,7 @@ class Chat:
     taps: Sequence[Tap] = ()
     updates: Sequence[int] = ()
     copies: int = 0
+    unknown: int = 0
 
     @classmethod
     def of(cls, emulator: Emulator, *, copies: int = 0) -> Chat:

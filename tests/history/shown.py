@@ -1,7 +1,7 @@
 """What the bot's file and the chat must show in the end: every card and line, once, with no live button.
 
-What Telegram took and we did not live to note may be there once more: never more of those than `copies`,
-and never with a button that decides anything.
+What Telegram took and we did not live to note is looked for by the next start; only what nobody can look
+for may be there once more (`Chat.copies`), and never with a button that decides anything.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _copies(chat: Chat, bot_db: Path) -> Iterator[str]:
     strange = [topic for topic in chat.topics if topic.by_bot and topic.id not in topics]
     if len(asked := _asked_again(chat, bot_db)) > chat.copies:
         yield from (f"asked again: {_short(said)}" for said in asked)
-    if len(unknown) + len(strange) > 0:
+    if len(unknown) + len(strange) > chat.unknown:
         yield from (f"nobody knows of message {_short(said)}" for said in unknown)
         yield from (f"nobody knows of topic {topic.id} “{topic.name}”" for topic in strange)
     for said in unknown:
@@ -155,7 +155,7 @@ def _notes(scene: Scene, chat: Chat) -> Iterator[str]:
         found = sum(said.count(paragraph) for said in corpus)
         if found < times:
             yield f"a line was never said: {paragraph!r}"
-        elif found > times + chat.copies and len(paragraph) > LONG:
+        elif found > times + chat.unknown and len(paragraph) > LONG:
             yield f"a line was said {found} times, not {times}: {paragraph!r}"
 
 
@@ -183,7 +183,7 @@ def _taps(scene: Scene, chat: Chat) -> Iterator[str]:
 def _said(chat: Chat, expected: Expected) -> Iterator[str]:
     """Each expected line stands in the chat once, but for copies."""
     there = Counter(said.text for said in _spoken(chat))
-    left = chat.copies
+    left = chat.unknown
     for line in expected.said:
         if not there[line]:
             yield f"a line was never said: {line!r}"

@@ -114,7 +114,7 @@ def judge(folder: Path) -> None:
     said = msgspec.json.decode((folder / "chat.json").read_bytes(), type=list[Message])
     bot_db = folder / "bot.sqlite3"
     judge_history(
-        Scene(bot_db=bot_db, chat=Chat(messages=said, copies=1)), Expected(said=(*LINES, CARD))
+        Scene(bot_db=bot_db, chat=Chat(messages=said, unknown=1)), Expected(said=(*LINES, CARD))
     )
     assert rows_of(bot_db, "SELECT card FROM cards") == [("a-1",)]
 
