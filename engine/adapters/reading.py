@@ -117,7 +117,7 @@ class Turn:
         self._at = float(entry.get("t") or 0.0)
         self._at_work.set_clock(self._at, self._runs.now())
         cause = f"run:{self._followed.run}:{number}"
-        if kind != "out":  # of those it is told by what they mean
+        if kind not in ("out", "note"):  # by what those mean; and notes are our own
             await self._heard(cause, position)
         if kind == "out":
             text = str(said)

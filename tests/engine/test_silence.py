@@ -109,6 +109,23 @@ async def test_a_try_that_is_to_come_is_shown_with_its_time_and_waited_for(tmp_p
         assert session.stage is Stage.RUNNING
 
 
+async def test_one_that_never_says_a_word_is_ended_and_its_task_said_again(tmp_path: Path) -> None:
+    """BR-67: silence from the very start."""
+    async with held(tmp_path) as phone:
+        await phone.command("#!/bin/sh\nexec sleep 300\n")
+        goal = await phone.goal(await phone.project(), "Add orders to the shop")
+        name = phone.state(goal).session
+        await phone.until(lambda: is_in(phone, name, 1), "its process")
+        session = await looked(phone, name, silence.SHOWN_S + 1)
+        assert session.silence is not None
+        assert session.silence.why is Why.MODEL
+        await looked(phone, name, silence.QUIET_S)
+        await phone.until(lambda: is_in(phone, name, 2), "its second turn")
+        heard = phone.heard(name)
+        assert heard.count("Add orders to the shop") == 2
+        assert "had been silent for long and was ended" in heard
+
+
 async def test_a_stopped_agent_is_told_of_and_goes_on_when_it_is_let(tmp_path: Path) -> None:
     async with held(tmp_path) as phone:
         wait = {"wait_for": ".go", "timeout_s": 600}

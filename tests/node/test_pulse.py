@@ -101,6 +101,15 @@ def test_an_agent_that_hangs_has_nothing_beside_it(runs: Runs, run: str) -> None
     assert seen["cpu_s"] < 0.1 * seen["over_s"]
 
 
+def test_one_that_never_says_a_word_is_silent_since_it_began(runs: Runs, run: str) -> None:
+    """BR-67."""
+    path = shell(runs, run, "exec sleep 300")
+    until((path / "child.json").exists)
+    seen = felt(Pulse(), path)
+    assert (seen["others"], seen["stopped"]) == (0, "")
+    assert seen["silent_s"] >= FELT_S / 2
+
+
 def test_the_first_answer_says_that_it_cannot_tell_yet_what_was_used(runs: Runs, run: str) -> None:
     path = up(shell(runs, run, f"{BURNS} & echo up; wait"))
     seen = Pulse().of(str(path))
