@@ -9,6 +9,7 @@ Exit code 1: it failed, and the sentence says what to do; 2: the command was use
 
 import asyncio
 import json
+import logging
 import os
 import re
 import sys
@@ -574,6 +575,7 @@ async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
         # Nobody holds the lock: the socket was left by an engine that was killed.
     from engine.engine import opened
 
+    logging.getLogger("engine.room").addHandler(logging.NullHandler())  # its sentence comes anyway
     if VERBS[verb].changes:
         arguments["cause"] = cause
     async with opened(home) as door:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import sqlite3
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,8 +15,10 @@ from pathlib import Path
 import pytest
 
 import engine.room
+from engine import config
 from engine.adapters.machines import Machine
 from engine.api import Client, Missing
+from engine.config import Config
 from engine.engine import Engine, opened
 from engine.errors import NoRoom
 from engine.paths import Home
@@ -197,6 +202,18 @@ async def test_the_command_line_says_why_at_once_while_no_engine_runs(
     with pytest.raises(NoRoom, match="disk is full"):
         async with opened(home) as door:
             await door.change_setting("model", "m", cause="command:1")
+    disk.free()
+    config.save(home, Config(owner_ids=(42,), api_url="http://127.0.0.1:9"))
+    disk.fill()
+    words = ("account", "add", "main", "--agent", "rehearsal")
+    done = await asyncio.to_thread(
+        subprocess.run,
+        (sys.executable, "-m", "engine.cli", *words),
+        env=os.environ | {"QUARTERDECK_HOME": str(home.root)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (1, f"quarterdeck: {FULL}\n")
     disk.free()
     async with opened(home) as door:
         await door.change_setting("model", "m", cause="command:1")
