@@ -43,6 +43,11 @@ ENDED_IT = (
     "The engine ended each time it was asked for this, so it was let go. `quarterdeck doctor` and its "
     "log say why; the rest goes on."
 )
+GIVEN_UP = (
+    "The bot ended several times before it was done with what you sent at {at}, so that was let go. "
+    "Whether it was done is not known: look, and send it again if not."
+)
+NOT_OPENED = "What you sent at {at} could not be done. Please send it again."
 STRANGERS_TOLD = 5
 
 
@@ -289,13 +294,13 @@ class Inbox:
         """Have the engine open one update; give up on what ended us time and again."""
         if entry.lives > MOST_LIVES:
             log.error("given up update=%d lives=%d", entry.update_id, entry.lives)
-            await self._give_up(entry)
+            await self._give_up(entry, GIVEN_UP)
             return None
         try:
             raw = msgspec.json.decode(await self._unsealed(entry.sealed), type=dict[str, Any])
         except Refused as refusal:
             log.error("not opened update=%d why=%s", entry.update_id, refusal.sentence)
-            await self._give_up(entry)
+            await self._give_up(entry, NOT_OPENED)
             return None
         by = admit(raw, frozenset(self._owners), self._group)
         if not isinstance(by, Allowed):  # no owner any more
@@ -314,10 +319,8 @@ class Inbox:
             else:
                 return bytes(found)
 
-    async def _give_up(self, entry: Entry) -> None:
-        words = text.said(
-            f"What you sent at {text.clock(entry.at)} could not be done. Please send it again."
-        )
+    async def _give_up(self, entry: Entry, sentence: str) -> None:
+        words = text.said(sentence.format(at=text.clock(entry.at)))
         queue = packed(self._owners[0], Weight.ANSWER, [Say(words=words)])
         await self._store.handled([entry.update_id], self._wall(), queue, self._outbox.take_up)
 

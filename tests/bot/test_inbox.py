@@ -220,7 +220,7 @@ async def test_an_update_that_ends_us_time_and_again_is_given_up(stage: Stage) -
         await stage.kill_bot()
     await stage.start_engine()
     await stage.start_bot()
-    told = await stage.phone.wait_for(lambda m: "could not be done" in m.text)
+    told = await stage.phone.wait_for(lambda m: "Whether it was done is not known" in m.text)
     assert told.silent
     assert stage.door.asked == []
 

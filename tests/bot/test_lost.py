@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from bot import text
+from bot.cards import Cards
 from bot.emulator import Emulator
 from bot.lost import KEPT, REACH, Lost
 from bot.text_away import MOVED
 from bot.unsaid import Prompt, Say, Weight
-from tests.bot.stage import OWNER
+from engine.api import Ready
+from tests.bot.stage import OWNER, permission
 from tests.bot.test_outbox import Desk, desk_on, line, wanted
 
 
@@ -254,3 +256,31 @@ async def test_a_card_that_never_came_and_is_no_more_is_looked_for_once(desk: De
     await desk.all_said()
     assert desk.texts() == ["before"]
     assert await desk.outbox.store.sends(OWNER) == {}
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_an_ask_that_was_being_sent_as_we_died_and_is_settled_shows_no_button(
+    desk: Desk, done: bool
+) -> None:
+    desk.emulator.faults.cut("sendMessage", done=done)
+    cards = Cards(desk.outbox, desk.outbox.store, OWNER)
+    await cards.take(permission("a-1"))
+    await desk.due_said()
+    await desk.open()
+    cards = Cards(desk.outbox, desk.outbox.store, OWNER)
+    settled = permission("a-1", asks=False, buttons=(), decided="Withdrawn", decided_at=1e9)
+    await cards.take(settled)
+    await cards.take(Ready())
+    await desk.all_said()
+    assert [message.labels for message in desk.shown()] == [[], []]
+    assert "Withdrawn" in desk.texts()[1]
+
+
+async def test_an_ask_that_is_gone_when_we_are_back_shows_no_button(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await Cards(desk.outbox, desk.outbox.store, OWNER).take(permission("a-1"))
+    await desk.due_said()
+    await desk.open()
+    await Cards(desk.outbox, desk.outbox.store, OWNER).take(Ready())
+    await desk.all_said()
+    assert [message.labels for message in desk.shown()] == [[], []]
