@@ -188,6 +188,9 @@ class Goals(Inside):
         count = 0
         for goal in board.goals(self.world()):
             if goal.live and goal.held != held:
-                await self._loop.post(goal.stream, event, f"{cause}.{goal.id}")
+                try:
+                    await self._loop.post(goal.stream, event, f"{cause}.{goal.id}")
+                except Refused:
+                    continue  # it has ended while we were at the others
                 count += 1
         return {"goal": "", "verdict": f"{word}: {count} goal{'' if count == 1 else 's'}"}
