@@ -54,6 +54,7 @@ class FullDisk:
             log.error("%s: writes wait", "read-only disk" if read_only else "no room on the disk")
         if not self._told:
             said = text_away.DISK_READ_ONLY if read_only else text_away.DISK_FULL
+            self._told = True  # before it went through: other writes find no room meanwhile
             self._told = await self._say(said, sounds=True)
         await self._pause(AGAIN_S)
 
