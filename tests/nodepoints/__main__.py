@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ def main() -> int:
     if sys.platform != "linux":
         sys.stdout.write("not tried: it takes a kernel that hands orphans on\n")
         return NOT_HERE
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # with all it has forked
     folder = Path(tempfile.mkdtemp(prefix="quarterdeck-points-"))
     gc.collect()
     gc.freeze()

@@ -135,7 +135,8 @@ class Machine:
             sys.stderr = os.fdopen(2, "w", closefd=False)
             self.become("node")
             self._number_gits()
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
             serve.main(str(self.home))
         finally:
             _last_words(70)
@@ -378,13 +379,21 @@ def children() -> list[int]:
 def nothing_left() -> Iterator[list[str]]:
     """Give what is still running a moment to end; what does not is named, and ended."""
     named: list[str] = []
-    yield named
+    try:
+        yield named
+    finally:
+        named += _ended_children()
+
+
+def _ended_children() -> list[str]:
+    """End the children that do not end by themselves in a moment, and return what they were."""
+    named: list[str] = []
     end = time.monotonic() + 3.0
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return
+            return named
         if pid:
             continue
         if time.monotonic() > end:
@@ -397,3 +406,4 @@ def nothing_left() -> Iterator[list[str]]:
             continue
         named.append(words.strip() or str(pid))
         os.kill(pid, signal.SIGKILL)
+    return named

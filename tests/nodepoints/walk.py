@@ -82,6 +82,7 @@ class Walk:
                 machine.close()
             except (Fault, OSError, ValueError, KeyError, LookupError) as found:
                 fault = f"{type(found).__name__}: {found}"
+            finally:
                 machine.end()
         if not fault:
             fault = f"still running: {', '.join(left)}" if left else self._judged(world)

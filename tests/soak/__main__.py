@@ -2,8 +2,8 @@
 
     one core    the simulated stories (tests/simulation), deaths at boundaries alone (deaths.py), what
                 grows (growth.py)
-    the other   a week (week.py), each point of node and runner (tests/nodepoints), system calls
-                (tests/strace), kills (voyages.py)
+    the other   a week (week.py), the points of node and runner, spoiled spools (tests/nodepoints),
+                system calls (tests/strace), kills (voyages.py)
 
 With a bound each part gets its share of the time, covers evenly as much as fits into it, and says how much
 that was. Without one nothing is left out, and all of it goes on with other seeds until it is stopped. The
@@ -58,7 +58,11 @@ def no_room(minutes: float, seed: int) -> list[str]:
 
 
 def points(minutes: float, seed: int) -> list[str]:
-    return ["tests.nodepoints"]
+    return ["tests.nodepoints", *_bound(minutes)]
+
+
+def spools(minutes: float, seed: int) -> list[str]:
+    return ["tests.nodepoints.spools", *_bound(minutes)]
 
 
 def voyages(minutes: float, seed: int) -> list[str]:
@@ -88,7 +92,8 @@ LANES: Lanes = (
     ),
     (
         Part("week", week, 0.3),
-        Part("node and runner", points, 0.08),
+        Part("node and runner", points, 0.15),
+        Part("spools", spools, 0.05),
         Part("system calls", calls, 0.25),
         Part("kills", voyages, 0.25),
     ),
