@@ -17,6 +17,7 @@ CLAUDE := .agents/claude/node_modules/.bin/claude
 SOME := $(if $(or $(CI),$(wildcard $(CLAUDE))),,-m "not real_agent")
 
 # A file's tests stay together, since many share what they set up; long ones begin first (tests/conftest.py).
+# Three for two cores, since they wait for processes that wait for each other a third of their time.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
@@ -62,10 +63,10 @@ demo: venv
 	@$(BIN)/quarterdeck demo --play
 
 test: venv
-	@$(BIN)/python -m pytest -n 2 $(SPREAD) $(SOME) $(ARGS)
+	@$(BIN)/python -m pytest -n 3 $(SPREAD) $(SOME) $(ARGS)
 
 cover: venv
-	@$(BIN)/python -m pytest -n 2 $(SPREAD) --cov --cov-report=term $(SOME) $(ARGS)
+	@$(BIN)/python -m pytest -n 3 $(SPREAD) --cov --cov-report=term $(SOME) $(ARGS)
 
 lint: venv
 	@$(BIN)/ruff format --check --quiet $(PROSE)

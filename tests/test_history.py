@@ -145,7 +145,9 @@ def _rough_file(left: Left) -> None:
 
 def _half_a_file(left: Left) -> None:
     (sketch,) = (left.world.home.root / "sessions").glob("s-1/files/*")
-    sketch.write_bytes(sketch.read_bytes()[:100])
+    half = sketch.read_bytes()[:100]
+    sketch.chmod(0o600)  # it came to be read only
+    sketch.write_bytes(half)
 
 
 def _again(left: Left, kind: type[AnyEvent]) -> None:
