@@ -259,7 +259,8 @@ class Follower:
                     if self._next() is None:
                         await push(self._message(self._offset, self._end(), over=True))
                         return
-                elif folder.alive(self._path):
+                elif found is not None or folder.alive(self._path):
+                    # What just wrote lives, most likely: its lock is tried where nothing more comes.
                     await watcher.wait(watch)
                 else:
                     await look(self._run)
