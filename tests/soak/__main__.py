@@ -25,6 +25,7 @@ from tests.soak.part import say
 SEEDS = 2000
 SESSIONS = 300
 NOT_HERE = 3  # the exit code of tests.strace where nothing can be traced
+STOPPED = 130
 END_S = 40.0
 LEAST = 1.0  # minutes of a lane, however late it is
 LINE_MOST = 8 * 1024 * 1024
@@ -116,7 +117,14 @@ class Soak:
         self._lanes = lanes
         self._minutes = minutes
         self._seed = seed
+        self._began = time.monotonic()
         self.figures: list[str] = []
+
+    def sum_up(self) -> None:
+        say(f"after {(time.monotonic() - self._began) / 60:.1f} min")
+        for line in self.figures:
+            sys.stdout.write(f"    {line}\n")
+        sys.stdout.flush()
 
     async def round(self) -> None:
         """Play every part once, the lanes beside each other."""
@@ -171,14 +179,12 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
-async def soak(minutes: float, seed: int) -> int:
-    began = time.monotonic()
-    whole = Soak(LANES if minutes else UNBOUNDED, minutes, seed)
+async def soak(whole: Soak, *, once: bool) -> int:
     wrong = await _wrong_in(whole)
-    while not minutes and not wrong:
-        _sum_up(whole, began)
+    while not once and not wrong:
+        whole.sum_up()
         wrong = await _wrong_in(whole)
-    _sum_up(whole, began)
+    whole.sum_up()
     if wrong:
         say(wrong)
         return 1
@@ -196,20 +202,18 @@ async def _wrong_in(whole: Soak) -> str:
     return wrong
 
 
-def _sum_up(whole: Soak, began: float) -> None:
-    say(f"after {(time.monotonic() - began) / 60:.1f} min")
-    for line in whole.figures:
-        sys.stdout.write(f"    {line}\n")
-    sys.stdout.flush()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=0.0, help="0: until it is stopped")
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return asyncio.run(soak(asked.minutes, asked.seed))
+    whole = Soak(LANES if asked.minutes else UNBOUNDED, asked.minutes, asked.seed)
+    try:
+        return asyncio.run(soak(whole, once=bool(asked.minutes)))
+    except KeyboardInterrupt:
+        whole.sum_up()
+        return STOPPED
 
 
 if __name__ == "__main__":
