@@ -48,8 +48,8 @@ class Cards:
         self._loop = loop
         self._doing = doing
         self._cards: dict[str, AnyCard] = {}
-        self._of_goal: dict[str, set[str]] = {}  # ids of a goal's cards; "" = General
-        self._streams: dict[str, set[str]] = {}  # a goal's streams
+        self._of_goal: dict[str, dict[str, None]] = {}  # ids of a goal's cards; "" = General
+        self._streams: dict[str, dict[str, None]] = {}  # a goal's streams, in the order they began
         self._behind: dict[str, None] = {}  # goals whose cards are not what the states say
         self._noted = False
         self._changed = asyncio.Event()
@@ -62,7 +62,7 @@ class Cards:
         """Know what there are cards of, and hear of all that changes from now on."""
         world = self._loop.world()
         for stream in world:
-            self._streams.setdefault(board.goal_of(world, stream), set()).add(stream)
+            self._streams.setdefault(board.goal_of(world, stream), {})[stream] = None
         self._behind = dict.fromkeys(["", *(goal.id for goal in board.goals(world))])
         self._machines = self._fleet().machines
         self._rests = self._fleet().rests
@@ -114,7 +114,7 @@ class Cards:
             self._aside = aside
             self._lag("")
         goal = board.goal_of(world, stream)
-        self._streams.setdefault(goal, set()).add(stream)
+        self._streams.setdefault(goal, {})[stream] = None
         if goal or stream.startswith(("ask/", "project/")):
             self._lag(goal)
         elif stream == "fleet":
@@ -148,12 +148,13 @@ class Cards:
             now = board.cards(own, goal, self._doing)
         else:
             now = [*board.general(world), *board.aside_cards(world, self._loop.broken())]
-        ids = {card.id for card in now}
-        before, self._of_goal[goal] = self._of_goal.get(goal, set()), ids
-        for card_id in before - ids:
-            del self._cards[card_id]
-            if self._shown:
-                self._shown.gone(card_id)
+        ids = dict.fromkeys(card.id for card in now)
+        before, self._of_goal[goal] = self._of_goal.get(goal, {}), ids
+        for card_id in before:
+            if card_id not in ids:
+                del self._cards[card_id]
+                if self._shown:
+                    self._shown.gone(card_id)
         for card in now:
             if self._cards.get(card.id) != card:
                 self._cards[card.id] = card
