@@ -20,12 +20,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.soak.part import say
+from tests.soak.part import STOPPED, say
 
 SEEDS = 2000
 SESSIONS = 300
 NOT_HERE = 3  # the exit code of tests.strace where nothing can be traced
-STOPPED = 130
 END_S = 40.0
 LEAST = 1.0  # minutes of a lane, however late it is
 LINE_MOST = 8 * 1024 * 1024

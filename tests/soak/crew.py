@@ -17,7 +17,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -27,6 +27,7 @@ from engine import setup
 from engine.config import Config
 from engine.engine import Engine
 from engine.node import folder as run_folder
+from tests import processes
 from tests.engine.person import Person
 from tests.engine.scenario import GOAL, PROJECT, SKETCH, World, expected, is_over, scene
 from tests.history import Chat, behind
@@ -93,6 +94,12 @@ class Crew:
         async with asyncio.timeout(NODES_END_S):
             while any(_shows(pid, title) for pid in _pids()):  # noqa: ASYNC110 - others' processes
                 await asyncio.sleep(LOOK_S)
+
+    def end_runs(self) -> None:
+        """Kill what agents and checks still live."""
+        for pid in processes.of_runs(self.world.home.runs.iterdir()):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     # ------------------------------------------------------------ the voyage
 
@@ -235,7 +242,11 @@ async def crew(world: World, clock: Path | None = None) -> AsyncIterator[Crew]:
             hands = Crew(world, emulator, env, log, clock)
             hands.start("engine")
             hands.start("bot")
+            went_well = False
             try:
                 yield hands
+                went_well = True
             finally:
                 await hands.stop()
+                if not went_well:  # else what lives on is the judge's to find
+                    hands.end_runs()

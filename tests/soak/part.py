@@ -12,6 +12,8 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+STOPPED = 130
+
 
 def say(text: str) -> None:
     sys.stdout.write(f"{time.strftime('%H:%M:%S')} {text}\n")
@@ -25,6 +27,9 @@ def run(name: str, work: Callable[[Path], Awaitable[str]]) -> int:
     began = time.monotonic()
     try:
         figures = asyncio.run(_done(work, folder))
+    except KeyboardInterrupt:
+        shutil.rmtree(folder, ignore_errors=True)
+        return STOPPED
     except Exception:  # noqa: BLE001 - whatever it is, the world it happened in is kept
         say(f"{traceback.format_exc()}\nkept: {folder}")
         return 1
