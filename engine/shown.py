@@ -76,9 +76,11 @@ class Cards:
             await self._changed.wait()
             self._changed.clear()
             noted, self._noted = self._noted, False
-            for goal in list(self._behind) if self._is_followed() else ():
+            behind = list(self._behind) if self._is_followed() else []
+            for goal in behind:
                 if goal in self._behind:
                     self._make(goal)
+                if len(behind) > 1:
                     await asyncio.sleep(0)  # a hundred goals must not hold up a tap
             if noted and self._shown:
                 self._shown.noted()  # after the cards it is about
