@@ -348,8 +348,8 @@ def _thread(body: dict[str, Any]) -> int:
 
 
 def _message_id(one: Arrived) -> int:
-    message = one.body.get("message") if one.by.kind == "callback_query" else one.body
-    return int((message or {}).get("message_id") or 0)
+    """Return the message it is; 0 for a tap: that is on one of ours, which may be one we look for."""
+    return 0 if one.by.kind == "callback_query" else int(one.body.get("message_id") or 0)
 
 
 def _sent_order(one: Arrived) -> int:

@@ -43,6 +43,11 @@ class Lane:
         """Hear of a message that is in the chat."""
         self._chat.lost.saw(message_id)
 
+    def found(self, card: str, message_id: int) -> None:
+        """Hear which message a card is, if it was looked for."""
+        self._chat.lost.forget(card)
+        self._chat.lost.saw(message_id)
+
     def perhaps(self) -> set[str]:
         """Return the cards that may be shown here, though nobody noted it."""
         return self._chat.lost.cards()

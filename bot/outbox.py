@@ -155,21 +155,26 @@ class Outbox:
         shown, wanted = self.shown.get(card), self.wanted.get(card)
         if any(s.message_id == message_id and s.chat == chat for s in self.shown.values()):
             return  # it is that card's, or another's with a name on it that was made up
+        told = await self.store.told(chat, message_id)
+        if told is not None and told.card != card:
+            return  # it was the card's when it was tapped, and says something else by now
         if shown is not None and shown.message_id != message_id:
             await self.say(chat, Weight.ANSWER, Delete(message_id=message_id))
-        elif shown is None and wanted is not None:
+        elif shown is None and (wanted is not None or card in self.perhaps()):
             found = Shown(
                 card=card,
-                goal=wanted.goal,
+                goal=wanted.goal if wanted is not None else "",
                 chat=chat,
                 thread=0,
                 message_id=message_id,
-                revision=wanted.revision,
+                revision=wanted.revision if wanted is not None else "",
                 shown="",
+                asked=True,  # its owner looks at it just now
                 live=True,
                 at=self.wall(),
             )
             self.shown[card] = found
+            self._lane(chat).found(card, message_id)
             await self.store.keep_shown(found)
             self._lane(chat).wake.set()
 

@@ -115,6 +115,21 @@ async def test_what_was_being_sent_as_we_died_is_looked_for_by_the_next_start(de
     assert await desk.outbox.store.sends(OWNER) == {}
 
 
+async def test_a_tap_on_what_was_being_sent_as_we_died_says_where_it_is(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    card = wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True)
+    desk.outbox.show(card)
+    await desk.due_said()
+    await desk.open()
+    (copy,) = [message for message in desk.shown() if "allow?" in message.text]
+    await desk.outbox.seen("a-1", OWNER, copy.id)  # before the engine has told of the card
+    desk.outbox.show(card)
+    await desk.all_said()
+    assert sorted(desk.texts()) == ["allow?", "before"]
+    assert desk.outbox.shown["a-1"].message_id == copy.id
+    assert await desk.outbox.store.sends(OWNER) == {}
+
+
 async def test_a_wait_telegram_named_is_kept_by_the_next_start_too(desk: Desk) -> None:
     desk.emulator.faults.flood("sendMessage", retry_after=50)
     await desk.outbox.say(OWNER, Weight.ANSWER, line("one"))

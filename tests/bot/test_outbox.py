@@ -20,7 +20,7 @@ from bot.outbox import Outbox
 from bot.text import Words
 from bot.unsaid import Delete, Edit, Prompt, React, Say, Wanted, Weight
 from engine.views import Document
-from stores.cards import CardStore
+from stores.cards import CardStore, Told
 from stores.database import Database
 from tests.bot.stage import OWNER, TOKEN, permission, session
 
@@ -562,6 +562,19 @@ async def test_a_tap_on_a_second_copy_takes_that_copy_away(desk: Desk) -> None:
     await desk.outbox.seen("a-1", OWNER, extra.id)
     await desk.all_said()
     assert [message.id for message in desk.shown()] == [card.id]
+
+
+async def test_a_tap_on_a_copy_that_became_a_line_meanwhile_leaves_that_line(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    desk.outbox.show(wanted("a-1", "asked", Weight.DECISION, asks=True))
+    await desk.due_said()
+    (copy,) = desk.shown()
+    await desk.outbox.store.said(9, OWNER, copy.id, Told("g-1", "", None))
+    await desk.outbox.seen("a-1", OWNER, copy.id)
+    await desk.all_said()
+    assert copy.id in [message.id for message in desk.shown()]
+    assert "a-1" in desk.outbox.shown
+    assert desk.outbox.shown["a-1"].message_id != copy.id
 
 
 async def test_it_runs_by_itself_and_wakes_for_what_comes(desk: Desk) -> None:
