@@ -9,7 +9,13 @@ HERE = Path(__file__).parent
 
 # Files with few tests that each take long begin. What is left over for the end are thousands of tests of a
 # moment each: so no worker waits for another's last file.
-FIRST = ("engine/test_crash_walk.py", "walk", "test_history.py", "strace", "simulation")
+FIRST = (
+    "engine/test_bot_walk.py",
+    "engine/test_crash_walk.py",
+    "test_history.py",
+    "strace",
+    "simulation",
+)
 LAST = ("bot", "adapters", "stores", "rules")
 
 
