@@ -3,7 +3,8 @@
     <home>/backups/quarterdeck-20261129T023000Z.tar.gz            made by hand
     <home>/backups/quarterdeck-20261129T023000Z-nightly.tar.gz    made by nightly.py, the last seven stay
 
-The time stands in the name, since copying a file changes its date. Neighbours: backup.py writes them,
+The time stands in the name, since copying a file changes its date. One dated ahead of now was named by a
+clock that was wrong: it is kept, and counts as the newest for nothing before its time. Neighbours: backup.py writes them,
 restore.py reads them, nightly.py makes one each night; engine and bot ask here when their file is damaged.
 """
 
@@ -11,12 +12,16 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from engine.paths import ENV, Home
 
+AHEAD_S: Final = 3600.0  # as far as clocks differ that are well
 _STAMP = "%Y%m%dT%H%M%SZ"
 _NAME = re.compile(r"quarterdeck-(\d{8}T\d{6}Z)(-nightly)?(?:-\d+)?\.tar\.gz")
 
@@ -48,9 +53,38 @@ def found(home: Home) -> list[Backup]:
     return sorted(there, key=lambda one: (one.taken_at, one.path.name))
 
 
-def way_back(home: Home) -> str:
-    """Return, for a home whose files are damaged, how the newest backup is put in their place."""
-    there = found(home)
+def is_ahead(at: float, now: float) -> bool:
+    """Say whether a time that should be past can only be that of a wrong clock."""
+    return at > now + AHEAD_S
+
+
+def past(home: Home, now: float) -> list[Backup]:
+    """Return those whose date can be true, oldest first."""
+    return [one for one in found(home) if not is_ahead(one.taken_at, now)]
+
+
+def ahead(home: Home, now: float) -> list[Backup]:
+    """Return those named by a clock that ran ahead, the nearest first."""
+    return [one for one in found(home) if is_ahead(one.taken_at, now)]
+
+
+def said_ahead(there: list[Backup], said: Callable[[float], str]) -> str:
+    """Tell of those that are dated ahead, "" of none."""
+    if not there:
+        return ""
+    if len(there) == 1:
+        return f"one is dated ahead: {said(there[0].taken_at)}"
+    return f"{len(there)} are dated ahead: {said(there[0].taken_at)} and later"
+
+
+def way_back(home: Home, now: float | None = None) -> str:
+    """Return, for a home whose files are damaged, how the newest backup is put in their place.
+
+    now   the time, if not this machine's
+    """
+    now = time.time() if now is None else now
+    true, wrong = past(home, now), ahead(home, now)
+    there = true or wrong
     if not there:
         return (
             f"No backup lies in {home.backups}. If you have one elsewhere: move {home.root} aside, "
@@ -61,8 +95,9 @@ def way_back(home: Home) -> str:
     root, aside_too, file, keys = (
         shlex.quote(str(path)) for path in (home.root, aside, moved, aside / home.secrets.name)
     )
+    more = f" ({said_ahead(wrong, _clock)}, by a clock that was wrong)" if wrong else ""
     return (
-        f"The newest backup is of {_clock(there[-1].taken_at)}. End engine and bot, then:\n"
+        f"The newest backup is of {_clock(there[-1].taken_at)}{more}. End engine and bot, then:\n"
         f"  mv {root} {aside_too}\n"
         f"  {ENV}={root} quarterdeck restore {file} --secrets {keys}"
     )

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -276,8 +277,11 @@ def _keys(home: Home) -> Finding:
 
 
 def _backup(home: Home) -> Finding:
-    there = backups.found(home)
+    now = time.time()
+    there, wrong = backups.past(home, now), backups.ahead(home, now)
     says = f"{len(there)} here, the newest {there[-1].path.name}" if there else "none yet"
+    if wrong:
+        says += f"; {len(wrong)} dated ahead of the clock: {wrong[0].path.name}"
     if home.recovery.exists() or not home.vault_key.exists():
         return Finding("backup", True, says)
     mend = "quarterdeck key recovery: without a code nobody opens the keys in a backup."

@@ -91,6 +91,7 @@ class Elsewhere:
         self._away = False  # which is only that the machine did not answer
         self._refused = False  # which was told at once
         self._again_at = 0.0
+        self._noticed = 0.0  # that the last copy is dated ahead of now
         self._chosen = ("", 0.0)
         self.wake = asyncio.Event()  # a backup was made, a machine came, another was chosen
 
@@ -116,9 +117,11 @@ class Elsewhere:
             self._chosen = (owner.backup_on, owner.backup_at)
             self._sending, self._why, self._again_at = None, "", 0.0
             self._refused = False
-        if not backups.found(self._home):
+        now = self._clock()
+        self._again_at = min(self._again_at, now + AGAIN_S)  # the clock was set back
+        if not backups.past(self._home, now):
             await self._first()
-        there = backups.found(self._home)
+        there = backups.past(self._home, self._clock())
         if not there or self._is_there(owner, there[-1]):
             return  # that none was made here for long is nightly.py's to say
         if self._clock() >= self._again_at:
@@ -173,7 +176,12 @@ class Elsewhere:
             await asyncio.to_thread(sending.piece, number)
         sha256 = sending.digest.hexdigest()
         done = await machine.call(
-            "backup.finish", size=closing.size, sha256=sha256, keep=KEPT, **about
+            "backup.finish",
+            size=closing.size,
+            sha256=sha256,
+            keep=KEPT,
+            now=self._clock(),
+            **about,
         )
         if (done["size"], done["sha256"]) != (closing.size, sha256):
             raise Refused(f"{name} was read back there as something else")
@@ -205,14 +213,23 @@ class Elsewhere:
 
     async def _say_if_old(self, newest: backups.Backup) -> None:
         owner = self._owner()
-        old = self._clock() - _since(owner) > OLD_S
+        old = self._clock() - self._since(owner) > OLD_S
         if old and not self._refused and not self._is_there(owner, newest):
             await self._tell(owner.backup_on, away=True)
 
     async def _tell(self, machine: str, *, away: bool) -> None:
-        since = _since(self._owner())
+        since = self._since(self._owner())
         event = BackupNotCopied(machine=machine, since=self._said(since), why=self._why, away=away)
         await self._post(event, f"backup {'old' if away else 'refused'}:{machine}:{since:.0f}")
+
+    def _since(self, owner: Owner) -> float:
+        """Return from when on there is nothing newer there; as noticed, if that is dated ahead."""
+        since, now = _since(owner), self._clock()
+        if not backups.is_ahead(since, now):
+            self._noticed = 0.0
+            return since
+        self._noticed = min(self._noticed or now, now)
+        return self._noticed
 
     def health(self) -> str:
         """Return when it was last copied and where to, "" where no machine was chosen."""

@@ -1,7 +1,7 @@
 """A backup each night, at half past three by the owner's clock, and a word when there is none.
 
 A night that was slept through is made up for soon after the start. The last seven stay; what is made by hand
-is never removed. /health says whether they lie on this machine alone: what is to outlive its disk goes to
+is never removed, nor what a clock that ran ahead has named, before its time comes. /health says whether they lie on this machine alone: what is to outlive its disk goes to
 another one (elsewhere.py) or is copied away (`quarterdeck backup --to`). Neighbours: backup.py makes it,
 backups.py knows the others, rules/owner.py the words.
 """
@@ -27,6 +27,7 @@ AT: Final = time(3, 30)
 KEPT: Final = 7
 OLD_S: Final = 48 * 3600.0
 FIRST_S: Final = 120.0  # after a start, which has enough to do
+FAR_S: Final = 180 * 86400.0
 LOOK_S: Final = 600.0  # a clock may jump
 AGAIN_S: Final = 3600.0
 SPARE_BYTES: Final = 1_000_000_000  # that must be left beside it
@@ -60,6 +61,7 @@ class Nightly:
         self._turn = asyncio.Lock()
         self._failure = ""
         self._again_at = 0.0
+        self._began = clock()
 
     async def run(self) -> None:
         """Do so until cancelled."""
@@ -71,6 +73,7 @@ class Nightly:
     async def look(self) -> None:
         """Make a backup if one is due, and say so if there was none for long."""
         now = self._clock()
+        self._again_at = min(self._again_at, now + AGAIN_S)  # the clock was set back
         async with self._turn:
             if self._newest() < last_due(now, self._zone()) and now >= self._again_at:
                 await self._make(now)
@@ -81,7 +84,7 @@ class Nightly:
         """Make one before it is due, where there is none at all."""
         async with self._turn:
             now = self._clock()
-            if not backups.found(self._home) and now >= self._again_at:
+            if not backups.past(self._home, now) and now >= self._again_at:
                 await self._make(now)
 
     async def _make(self, now: float) -> None:
@@ -105,33 +108,37 @@ class Nightly:
                 f"{free / 1e9:.1f} GB are free"
             )
         path = backup.take(self._home, nightly=True, clock=self._clock)
-        for one in [one for one in backups.found(self._home) if one.nightly][:-KEPT]:
+        for one in _nightly(backups.past(self._home, self._clock()))[:-KEPT]:
             one.path.unlink(missing_ok=True)
         return path.name
 
     def _newest(self) -> float:
         """Return when the last backup was made; before the first, when all this began."""
-        there = backups.found(self._home)
-        if there:
+        now = self._clock()
+        if there := backups.past(self._home, now):
             return there[-1].taken_at
+        self._began = min(self._began, now)
         try:
-            return self._home.vault_key.stat().st_mtime
+            return min(self._home.vault_key.stat().st_mtime, self._began)
         except FileNotFoundError:
-            return self._clock()  # never set up: there is nothing to lose
+            return now  # never set up: there is nothing to lose
 
     def health(self) -> str:
         """Return when the newest was made and where it lies, for /health."""
-        there = backups.found(self._home)
+        now, zone = self._clock(), self._zone()
+        there, wrong = backups.past(self._home, now), backups.ahead(self._home, now)
         also = self._elsewhere()
         parts = ["none yet: the first comes at 03:30", *([also] if also else [])]
         if there:
             newest = there[-1]
-            at = moment(newest.taken_at, self._clock(), self._zone())
+            at = moment(newest.taken_at, now, zone)
             megabytes = newest.path.stat().st_size / 1e6
             parts = [
                 f"{at} here, {also or 'on this machine only'}",
                 f"{megabytes:.1f} MB, {len(there)} kept",
             ]
+        if wrong:
+            parts.append(backups.said_ahead(wrong, lambda at: moment(at, now, zone)))
         if not self._home.recovery.exists():
             parts.append("without a recovery code: quarterdeck key recovery")
         if self._failure:
@@ -140,10 +147,20 @@ class Nightly:
 
 
 def moment(at: float, now: float, zone: str) -> str:
-    """Return a moment as the owner reads it: the time of day, with its date if that is not today's."""
+    """Return a moment as the owner reads it: the time of day, with its date if that is not today's.
+
+    A date that lies far away has its year.
+    """
     where = ZoneInfo(zone) if zone else None
     then, today = datetime.fromtimestamp(at, where), datetime.fromtimestamp(now, where)
-    return then.strftime("%H:%M" if then.date() == today.date() else "%d %b %H:%M")
+    if then.date() == today.date():
+        return then.strftime("%H:%M")
+    far = abs(at - now) > FAR_S
+    return then.strftime("%d %b %Y %H:%M" if far else "%d %b %H:%M")
+
+
+def _nightly(there: list[backups.Backup]) -> list[backups.Backup]:
+    return [one for one in there if one.nightly]
 
 
 def last_due(now: float, zone: str) -> float:

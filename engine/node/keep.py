@@ -20,6 +20,7 @@ import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -31,6 +32,8 @@ SPARE_BYTES = 500_000_000  # that must be left beside it
 _NAME = re.compile(r"quarterdeck-\d{8}T\d{6}Z(-nightly)?(-\d+)?\.tar\.gz\.sealed")
 _SENDING = re.compile(r"[0-9a-f]{16}")
 _STEP = 1024 * 1024
+_STAMP = "%Y%m%dT%H%M%SZ"
+_AHEAD_S = 3600.0  # as far as clocks differ that are well
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -110,6 +113,7 @@ def finish(home: str, given: Fields) -> Fields:
     """Name a file that is whole; return {"size", "sha256"} as read back, and {"kept": how many are}.
 
     keep   as many stay, the newest by their names
+    now    the time there: names ahead of it are of a wrong clock, and let none that is true go
     """
     file, keep = _File(home, given), max(1, int(given.get("keep", 1)))
     with _writing(file.folder, file.rough):
@@ -121,8 +125,8 @@ def finish(home: str, given: Fields) -> Fields:
         if os.path.lexists(file.rough):
             os.replace(file.rough, file.path)
         _settle(file.folder)
-        others = [name for name in _kept(file.folder) if name != file.name]
-        for old in others[: max(0, len(others) - keep + 1)]:
+        now = float(given.get("now") or time.time())
+        for old in _spare(_kept(file.folder), file.name, keep, now):
             os.unlink(os.path.join(file.folder, old))
     return {**found, "kept": len(_kept(file.folder))}
 
@@ -137,6 +141,23 @@ def _kept(folder: str) -> list[str]:
     with contextlib.suppress(FileNotFoundError):
         return sorted(name for name in os.listdir(folder) if _NAME.fullmatch(name))
     return []
+
+
+def _spare(kept: list[str], new: str, keep: int, now: float) -> list[str]:
+    """Return what may go: all but the newest, counted apart for names that are ahead of now."""
+    latest = time.strftime(_STAMP, time.gmtime(now + _AHEAD_S))
+    past = [name for name in kept if _stamp(name) <= latest]
+    ahead = [name for name in kept if _stamp(name) > latest]
+    old = []
+    for names in (past, ahead):
+        others = [name for name in names if name != new]
+        room = keep - (len(names) - len(others))
+        old += others[: max(0, len(others) - room)]
+    return old
+
+
+def _stamp(name: str) -> str:
+    return name.split("-")[1].split(".")[0]
 
 
 def _size(path: str) -> int:

@@ -171,6 +171,35 @@ async def test_health_says_when_it_was_made_here_and_there(nights: Nights) -> No
     assert "29 Nov 03:30 here, on this machine only" in nights.nightly.health()
 
 
+async def test_one_dated_ahead_keeps_no_newer_one_from_going_there(nights: Nights) -> None:
+    nights.choose("nas")
+    right, nights.now = nights.now, nights.now + 365 * 24 * HOUR
+    await nights.elsewhere.look()
+    (wrong,) = nights.nas.there()
+    nights.now = right
+    await nights.hours(24 * (KEPT + 2))
+    *true, last = nights.nas.there()
+    assert last == wrong
+    here = backups.past(nights.home, nights.now)
+    assert [path.name for path in true] == [f"{one.path.name}.sealed" for one in here]
+    assert len(true) == KEPT
+    assert nights.told == []
+
+
+async def test_that_nothing_goes_there_is_told_though_the_last_is_dated_ahead(
+    nights: Nights,
+) -> None:
+    nights.choose("nas")
+    right, nights.now = nights.now, nights.now + 365 * 24 * HOUR
+    await nights.elsewhere.look()
+    nights.now, nights.nas.away = right, True
+    await nights.hours(46)
+    assert nights.told == []
+    await nights.hours(4)
+    (told,) = nights.told
+    assert told.startswith("nas has had no new backup since 29 Nov")
+
+
 async def test_a_machine_that_is_away_is_made_up_for_and_told_of_once_after_two_days(
     nights: Nights,
 ) -> None:

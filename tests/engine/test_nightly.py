@@ -138,3 +138,72 @@ async def test_the_phone_shows_its_age_and_is_told_once_of_an_old_one(tmp_path: 
         await phone.engine.nightly.look()
         health = json.dumps(await phone.door.health())
         assert " here, on this machine only; " in health
+
+
+YEAR = 365 * 24 * HOUR
+
+
+async def test_a_clock_that_ran_ahead_once_keeps_no_later_night_from_its_backup(
+    tmp_path: Path,
+) -> None:
+    night = Night(tmp_path)
+    await night.hours(24)
+    right, night.now = night.now, night.now + YEAR
+    await night.nightly.look()
+    (wrong,) = backups.ahead(night.home, right)
+    night.now = right
+    await night.hours(24 * (KEPT + 2))
+    there = backups.past(night.home, night.now)
+    assert len(there) == KEPT
+    assert night.now - there[-1].taken_at <= 24 * HOUR
+    assert wrong.path.exists()
+    assert night.told == []
+    shown = night.nightly.health()
+    assert shown.startswith("03:30 here") or shown.startswith("04:00 here")
+    assert "one is dated ahead: 30 Nov 2027 13:00" in shown
+
+
+async def test_that_none_is_made_is_told_though_one_is_dated_ahead(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    night.home.backups.mkdir()
+    (night.home.backups / backups.name(night.now + YEAR)).write_bytes(b"of a wrong clock")
+    began = night.now
+    night.home.engine_db.write_bytes(b"\0" * 8192)
+    await night.hours(47)
+    assert night.told == []
+    await night.hours(2)
+    assert {since for since, _ in night.told} == {began}
+
+
+async def test_a_try_that_failed_while_the_clock_ran_ahead_is_made_again_within_the_hour(
+    tmp_path: Path,
+) -> None:
+    night = Night(tmp_path)
+    right, night.now = night.now, night.now + YEAR
+    night.home.engine_db.write_bytes(b"\0" * 8192)
+    await night.nightly.look()
+    night.home.engine_db.unlink()
+    night.now = right
+    await night.hours(24)
+    assert len(backups.found(night.home)) == 1
+
+
+async def test_a_key_dated_ahead_keeps_no_first_backup_from_being_made(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    os.utime(night.home.vault_key, (night.now + YEAR, night.now + YEAR))
+    await night.hours(24)
+    assert len(backups.found(night.home)) == 1
+
+
+def test_the_way_back_is_the_newest_whose_date_can_be_true(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home").make()
+    home.backups.mkdir()
+    now = at("2026-11-29T12:00")
+    true, wrong = now - HOUR, now + YEAR
+    (home.backups / backups.name(wrong)).write_bytes(b"")
+    assert backups.name(wrong) in backups.way_back(home, now)
+    (home.backups / backups.name(true)).write_bytes(b"")
+    said = backups.way_back(home, now)
+    assert backups.name(true) in said
+    assert backups.name(wrong) not in said
+    assert "one is dated ahead: 29 Nov 2027 12:00 UTC, by a clock that was wrong" in said

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,23 @@ from engine.node.link import Refusal
 SENDING = "0123456789abcdef"
 
 
-def name(day: int) -> str:
-    return f"quarterdeck-202611{day:02d}T023000Z-nightly.tar.gz.sealed"
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC).timestamp()
+
+
+def name(day: int, year: int = 2026) -> str:
+    return f"quarterdeck-{year}11{day:02d}T023000Z-nightly.tar.gz.sealed"
 
 
 class Sent:
     """A backup and the way it is sent."""
 
-    def __init__(self, home: Path, body: bytes, *, day: int = 1, sending: str = SENDING) -> None:
+    def __init__(
+        self, home: Path, body: bytes, *, day: int = 1, sending: str = SENDING, year: int = 2026
+    ) -> None:
         self.home = str(home)
         self.body = body
-        self.about: dict[str, Any] = {"name": name(day), "sending": sending}
-        self.path = home / "backups" / name(day)
+        self.about: dict[str, Any] = {"name": name(day, year), "sending": sending}
+        self.path = home / "backups" / name(day, year)
 
     def begin(self) -> int:
         return int(keep.begin(self.home, {"size": len(self.body), **self.about})["at"])
@@ -41,7 +47,7 @@ class Sent:
 
     def finish(self, sha256: str = "", kept: int = 7) -> dict[str, Any]:
         digest = sha256 or hashlib.sha256(self.body).hexdigest()
-        asked = {"size": len(self.body), "sha256": digest, "keep": kept, **self.about}
+        asked = {"size": len(self.body), "sha256": digest, "keep": kept, "now": NOW, **self.about}
         return keep.finish(self.home, asked)
 
     def whole(self) -> dict[str, Any]:
@@ -144,3 +150,14 @@ def test_no_other_file_is_ever_named(tmp_path: Path, wrong: dict[str, str]) -> N
         with pytest.raises(Refusal, match="is no"):
             do()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_ahead_of_now_let_none_go_that_is_true_and_are_seven_themselves(
+    tmp_path: Path,
+) -> None:
+    for day in range(1, 10):
+        Sent(tmp_path, b"of a wrong clock", day=day, year=2027).whole()
+    for day in range(1, 10):
+        Sent(tmp_path, b"true", day=day).whole()
+    true = [name(day) for day in range(3, 10)]
+    assert listed(tmp_path) == [*true, *(name(day, 2027) for day in range(3, 10))]
