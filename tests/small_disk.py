@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+MOUNT = ("mount", "-t", "tmpfs")
+ALONE = "PLAYED_ALONE"  # set where `alone` plays the tests
 PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 
 
@@ -38,8 +40,9 @@ class SmallDisk:
         self._filler.unlink(missing_ok=True)
 
     def read_only(self, yes: bool) -> None:
+        # Of this mount alone: a namespace's root may change no more.
         how = "ro" if yes else "rw"
-        subprocess.run(["mount", "-o", f"remount,{how}", str(self.root)], check=True)
+        subprocess.run(["mount", "-o", f"remount,bind,{how}", str(self.root)], check=True)
 
     def _left_kib(self) -> int:
         disk = os.statvfs(self.root)
@@ -49,9 +52,12 @@ class SmallDisk:
 @contextmanager
 def small_disk(at: Path, kib: int) -> Iterator[SmallDisk]:
     at.mkdir(parents=True, exist_ok=True)
-    how = ["mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=755", "none", str(at)]
-    if subprocess.run(how, capture_output=True).returncode:
-        pytest.skip("nobody may mount here")
+    how = [*MOUNT, "-o", f"size={kib}k,mode=755", "none", str(at)]
+    done = subprocess.run(how, capture_output=True, text=True)
+    if done.returncode and ALONE in os.environ:
+        pytest.fail(f"not even in a namespace: {_why(done)}")
+    if done.returncode:
+        pytest.skip(f"nobody may mount here: {_why(done)}")
     try:
         yield SmallDisk(at)
     finally:
@@ -59,12 +65,22 @@ def small_disk(at: Path, kib: int) -> Iterator[SmallDisk]:
 
 
 def alone(file: str) -> None:
-    """Play a file of tests as root of a namespace, for a user who may not mount."""
-    if os.geteuid() == 0:
+    """Play a file of tests as root of a namespace, for a user who may not mount.
+
+    In there none of them is skipped for want of a mount: that would be a pass that shows nothing.
+    """
+    if os.geteuid() == 0 or ALONE in os.environ:
         return
     new = [shutil.which("unshare") or "unshare", "-Urm"]
-    if subprocess.run([*new, "true"], capture_output=True).returncode:
-        pytest.skip("no user namespaces here")
+    tried = subprocess.run([*new, *MOUNT, "none", "/tmp"], capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"no user namespace that may mount here: {_why(tried)}")
     words = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file)
-    done = subprocess.run([*new, *words], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
+    done = subprocess.run(
+        [*new, *words], capture_output=True, text=True, env=os.environ | {ALONE: "1"}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _why(refused: subprocess.CompletedProcess[str]) -> str:
+    return next(iter(refused.stderr.splitlines()), "no reason given")

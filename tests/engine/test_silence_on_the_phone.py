@@ -120,7 +120,9 @@ async def _hangs(emulator: Emulator, engine: Engine, later: Later, home: Home) -
         await engine.loop.settle()
         assert (lead(engine).run, len(lead(engine).asks)) == (run, 1)
     await press(asks, "Allow")
-    await press(await emulator.phone.wait_for(lambda m: "Allow" in m.labels, LIMIT_S), "Allow")
+    # The one pressed keeps its buttons for a moment after the answer.
+    runs = await emulator.phone.wait_for(lambda m: "Allow" in m.labels, LIMIT_S, after=asks.id)
+    await press(runs, "Allow")
     await shown("Bash: a step of the scenario")
 
     for seconds in (SHOWN_S + 1, QUIET_S, IDLE_TOOL_S):
