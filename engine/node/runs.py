@@ -22,7 +22,7 @@ import sys
 import time
 from typing import Any, Callable
 
-from engine.node import fence, folder, follow, leftovers, points, pulse, room, zygote
+from engine.node import copies, fence, folder, follow, leftovers, locks, points, pulse, room, zygote
 from engine.node.link import PROTOCOL, Refusal
 from engine.node.opening import Odd, opened, written
 
@@ -99,6 +99,7 @@ class Runs:
         lock = folder.lock(path)
         if lock is not None:
             try:
+                self._unlock(str(run), str((spec.get("fence") or {}).get("tree") or ""))
                 self._spawn(str(run), path, lock, secrets or {})
             finally:
                 os.close(lock)
@@ -123,6 +124,32 @@ class Runs:
         points.passed("run prepared aside")
         os.rename(rough, path)
         points.passed("run prepared")
+
+    def _unlock(self, run: str, tree: str) -> None:
+        """Take away what a git that died with an earlier run left locked in this one's tree."""
+        if not tree.startswith(os.path.join(self._home, "trees", "")):
+            return
+        turn = copies.alone(tree)
+        if not turn.acquire(
+            blocking=False
+        ):  # an order of ours is at work there, with its own locks
+            return
+        try:
+            if locks.left(tree) and not self._lives_in(tree, run):
+                locks.remove(tree)
+        finally:
+            turn.release()
+
+    def _lives_in(self, tree: str, beside: str) -> bool:
+        """Whether another run in a tree is not known to be over, with all its processes."""
+        for name in os.listdir(self._folder):
+            path = os.path.join(self._folder, name)
+            if name == beside or not _RUN.fullmatch(name) or folder.ended(path) is not None:
+                continue
+            view = (folder.read(os.path.join(path, "spec.json")) or {}).get("fence") or {}
+            if view.get("tree") == tree and self._began(path):
+                return True
+        return False
 
     def _rough(self, path: str) -> str:
         """Return an empty folder beside `path`, to be moved there once it is whole."""
