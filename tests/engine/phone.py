@@ -429,14 +429,16 @@ def forget_peak(pid: int | str = "self") -> None:
 
 
 def pid_of(words: Sequence[str]) -> int:
-    """The process whose command line holds all of `words`."""
+    """The process whose command line holds all of `words`; not its fence, which has the same words."""
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
+                name = Path(f"/proc/{entry}/comm").read_text().strip()
                 line = Path(f"/proc/{entry}/cmdline").read_bytes().replace(b"\0", b" ").decode()
             except (FileNotFoundError, ProcessLookupError):
                 continue
-            if all(word in line for word in words) and int(entry) != os.getpid():
+            is_ours = name == "bwrap" or int(entry) == os.getpid()
+            if all(word in line for word in words) and not is_ours:
                 return int(entry)
     raise AssertionError(f"no process like {words}")
 
