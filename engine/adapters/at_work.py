@@ -10,6 +10,8 @@ the middle of a run makes good what it missed from the spool's end. Times of lin
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from engine.adapters.agents import driver as lines
@@ -17,8 +19,9 @@ from engine.adapters.agents.driver import Meaning
 from engine.codec import whole
 from engine.rules.words import LeftOff, OpenTool, Retry
 
-MAX_TOOLS = 8  # told of; of an agent that has more open at once the newest are left out
+MAX_TOOLS = 8  # told of, the newest; of what an agent has open besides only how many
 MAX_KNOWN = 64
+BACK_S = 2.0  # as lines read twice may lie back; more is a clock that was set within the turn
 SAID = 200  # characters kept of what it said last
 
 
@@ -29,7 +32,10 @@ class AtWork:
         self._open: dict[str, OpenTool] = {}
         self._done = ""
         self._said = ""
+        self._forgotten = 0  # the oldest, of more than MAX_KNOWN
+        self._unread = 0
         self._took_up = -1.0
+        self._was_set_back = False
         self._last = 0.0
         self._behind: float | None = None
         self._retry: Retry | None = None
@@ -42,35 +48,60 @@ class AtWork:
 
     def ended(self, t: float) -> None:
         """Note when its process ended, where somebody saw that."""
+        self._passed(t)
+
+    def unread(self, done: Collection[str]) -> None:
+        """Take in a line too long to be read whole; `done` are the uses whose results it begins with."""
+        known = [use for use in done if use in self._open]
+        for use in known:
+            self._close(use)
+        self._unread += not known
+
+    def _passed(self, t: float) -> None:
+        self._was_set_back = self._was_set_back or 0 < t < self._last - BACK_S
         self._last = max(self._last, t)
+
+    def _close(self, use: str) -> None:
+        tool = self._open.pop(use, None)
+        self._done = tool.brief if tool is not None else self._done
+        if tool is None and self._forgotten:
+            self._forgotten -= 1
 
     def note(self, meaning: Meaning, t: float) -> None:
         """Take in what a line of that time meant."""
-        self._last = max(self._last, t)
+        if isinstance(meaning, lines.Began):
+            self._last, self._was_set_back = t, False  # what was before is none of this turn
+        self._passed(t)
         self._retry = None
         match meaning:
             case lines.Retrying(reason=reason, wait_s=wait_s):
                 self._retry = Retry(whole(reason), t + max(0.0, wait_s))
             case lines.Began():
-                self._open.clear()
+                self._clear()
                 self._took_up = t
-            case lines.Tool(use=use) if use in self._open or (use and len(self._open) < MAX_KNOWN):
+            case lines.Tool(use=use) if use:
                 self.has_acted = True
                 known = self._open.get(use)
                 since = known.since if known is not None else t
                 self._open[use] = OpenTool(
                     use, meaning.name, meaning.brief, meaning.given, since, meaning.timeout_s
                 )
+                if len(self._open) > MAX_KNOWN:
+                    del self._open[next(iter(self._open))]
+                    self._forgotten += 1
             case lines.Tool() | lines.Asked():
                 self.has_acted = True
             case lines.ToolDone(use=use):
-                tool = self._open.pop(use, None)
-                self._done = tool.brief if tool is not None else self._done
+                self._close(use)
             case lines.Said(text=text):
                 self.has_acted = True
                 self._said = text[: 8 * SAID]
             case lines.Ended():
-                self._open.clear()
+                self._clear()
+
+    def _clear(self) -> None:
+        self._open.clear()
+        self._forgotten = self._unread = 0
 
     @property
     def newest(self) -> OpenTool | None:
@@ -82,11 +113,20 @@ class AtWork:
         behind = self._behind or 0.0
         tools = tuple(
             replace(tool, since=tool.since + behind)
-            for tool in list(self._open.values())[:MAX_TOOLS]
+            for tool in list(self._open.values())[-MAX_TOOLS:]
         )
-        went_s = max(0.0, self._last - self._took_up) if self._took_up >= 0 else None
+        is_known = self._took_up >= 0 and not self._was_set_back
+        went_s = max(0.0, self._last - self._took_up) if is_known else None
         retry = self._retry
         if retry is not None:
             retry = replace(retry, until=retry.until + behind)
         said = " ".join(self._said.split())[:SAID]
-        return LeftOff(tools=tools, done=self._done, said=said, went_s=went_s, retry=retry)
+        return LeftOff(
+            tools=tools,
+            more=len(self._open) + self._forgotten - len(tools),
+            unread=self._unread,
+            done=self._done,
+            said=said,
+            went_s=went_s,
+            retry=retry,
+        )

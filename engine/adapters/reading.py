@@ -126,6 +126,7 @@ class Turn:
                     self._followed, str(entry["blob"]), int(entry.get("size", 0))
                 )
                 if not text:
+                    self._at_work.unread(self._driver.results_in(str(said)))
                     self._runs.following.note_doing(
                         self._followed.run, "printed a line too long to read"
                     )

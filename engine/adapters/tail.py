@@ -82,6 +82,7 @@ def _take(driver: Driver, data: str, found: AtWork, shown: deque[str]) -> float:
             continue
         if "blob" in entry:
             shown.append("… a line too long to show")
+            found.unread(driver.results_in(str(entry.get("d"))))
             continue
         for meaning in _read(driver, str(entry.get("d")), memory):
             found.note(meaning, last_at)

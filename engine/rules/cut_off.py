@@ -50,7 +50,7 @@ def opening(now: Session, event: RunExited, why: str) -> tuple[Line, ...]:
 
 def was_open(now: Session, event: RunExited, why: str) -> tuple[Line, ...]:
     """What a failed turn's next try must hear first: the tools that were open as it failed."""
-    if event.left is None or not event.left.tools or not now.named:
+    if event.left is None or not (event.left.tools or event.left.unread) or not now.named:
         return ()
     return (Line(news.cut_off(why, silent=False, left=event.left, at=event.at), "plain code"),)
 
@@ -59,5 +59,5 @@ def during(left: LeftOff | None) -> str:
     """What the agent was at, in few words for its owner: " during Bash: make", or nothing."""
     if left is None or not left.tools:
         return ""
-    first, *more = left.tools
-    return f" during {first.brief}{f' and {len(more)} more' if more else ''}"
+    more = len(left.tools) - 1 + left.more
+    return f" during {left.tools[0].brief}{f' and {more} more' if more else ''}"

@@ -191,10 +191,27 @@ def cut_off(
 def _was_open(left: LeftOff, at: float) -> list[str]:
     if left.tools:
         ran = [_open_tool(tool, at) for tool in left.tools]
-        return ["These were under way:" if len(ran) > 1 else "This was under way:", *ran]
+        if left.more:
+            ran.append(
+                f"- {left.more} more, begun before these and not named here. What became of them is not "
+                "known either."
+            )
+        head = "These were under way:" if len(ran) > 1 else "This was under way:"
+        return [head, *ran, *_too_long(left)]
     last = [f"the last you had done was {_quoted(left.done)}"] if left.done else []
     last += [f"the last you had said was {_quoted(left.said)}"] if left.said else []
-    return [f"No tool was under way; {', and '.join(last)}."] if last else []
+    none = "No tool is known to have been" if left.unread else "No tool was"
+    return [*([f"{none} under way; {', and '.join(last)}."] if last else []), *_too_long(left)]
+
+
+def _too_long(left: LeftOff) -> list[str]:
+    if not left.unread:
+        return []
+    lines = "1 line" if left.unread == 1 else f"{left.unread} lines"
+    return [
+        f"{lines} of that turn's output could not be read for length: a tool may have ended or begun "
+        "there that is told of otherwise here."
+    ]
 
 
 def _open_tool(tool: OpenTool, at: float) -> str:

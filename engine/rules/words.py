@@ -132,6 +132,8 @@ class LeftOff(Struct, frozen=True):
     """How far an agent got with its turn, as far as its lines tell."""
 
     tools: tuple[OpenTool, ...] = ()  # open, the oldest first
+    more: int = 0  # that were open before those, and are not among them
+    unread: int = 0  # lines too long to be read: what those began or ended is not known
     done: str = ""  # the tool that gave its result last
     said: str = ""  # its last words
     went_s: float | None = None  # from taking the turn up to its last line; None: not known

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from engine.adapters.agents.claude import Claude
 from engine.adapters.agents.driver import Memory
-from engine.adapters.at_work import MAX_TOOLS, SAID, AtWork
+from engine.adapters.at_work import MAX_KNOWN, MAX_TOOLS, SAID, AtWork
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s"}
 
@@ -79,3 +81,29 @@ def test_nothing_an_agent_says_makes_it_grow_without_end() -> None:
     assert len(left.said) == SAID
     assert len(left.tools) == MAX_TOOLS
     assert len(left.tools[0].given) == 300
+
+
+@pytest.mark.parametrize("count", [MAX_TOOLS + 2, MAX_KNOWN + 6])
+def test_of_many_open_tools_the_newest_are_told_and_how_many_more_there_are(count: int) -> None:
+    found = at_work(INIT, *(uses(f"t{n}") for n in range(count)))
+    left = found.left_off()
+    assert [tool.use for tool in left.tools] == [f"t{n}" for n in range(count - MAX_TOOLS, count)]
+    assert left.more == count - MAX_TOOLS
+    left = at_work(*(gives(f"t{n}") for n in range(count - 1)), found=found).left_off()
+    assert ([tool.use for tool in left.tools], left.more) == ([f"t{count - 1}"], 0)
+
+
+def test_a_turn_in_which_the_clock_was_set_back_went_on_for_nobody_knows_how_long() -> None:
+    found = at_work(INIT, start=7200.0)
+    at_work(says("I look."), says("I work."), found=found, start=3600.0)
+    assert found.left_off().went_s is None
+    at_work(says("Later."), found=found, start=7200.5)
+    assert found.left_off().went_s is None, "nor once it has caught up"
+    at_work(INIT, says("x"), found=found, start=50.0)
+    assert found.left_off().went_s == 1.0, "the next turn is measured by itself"
+
+
+def test_an_end_seen_by_a_clock_set_back_is_no_early_one() -> None:
+    found = at_work(INIT, start=7200.0)
+    found.ended(3600.0)
+    assert found.left_off().went_s is None

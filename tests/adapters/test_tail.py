@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 from engine.adapters.agents.claude import Claude
-from engine.adapters.tail import FAILURE_LINES, LONGEST, SHOWN, seen
+from engine.adapters.machines import Machine
+from engine.adapters.tail import FAILURE_LINES, LONGEST, SHOWN, at_work, seen
+from engine.rules.words import LeftOff
 
 
 def spool(*printed: dict[str, Any] | str) -> str:
@@ -72,3 +74,38 @@ def test_what_is_no_line_of_ours_is_passed_over() -> None:
     deep = spool("[" * 5000)
     found = seen(Claude(), torn + blob + deep + spool(says("Still here.")))
     assert found.lines == ("… a line too long to show", "Still here.")
+
+
+class Spooled:
+    """A machine that has one spool."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    async def call(self, op: str, **asked: Any) -> dict[str, Any]:
+        return {"data": self.data, "now": 9.0, "start": 0}
+
+
+def too_long(start: str) -> str:
+    return (
+        json.dumps({"n": 5, "t": 5.0, "k": "out", "d": start, "blob": "1", "size": 2_000_000})
+        + "\n"
+    )
+
+
+async def left_off(data: str) -> LeftOff:
+    found = await at_work(cast(Machine, Spooled(data)), Claude(), "r1", lambda: 9.0)
+    return found.left_off()
+
+
+async def test_a_result_too_long_to_be_read_ends_the_tool_it_names() -> None:
+    start = json.dumps(result("x" * 3000))[:2048]
+    left = await left_off(spool(uses("git push")) + too_long(start))
+    assert (left.tools, left.done, left.unread) == ((), "Bash: git push", 0)
+
+
+async def test_a_line_too_long_that_names_no_open_tool_is_said_to_be_unknown() -> None:
+    subagents = '{"type":"assistant","parent_tool_use_id":"t1","message":{'
+    for start in ('{"type":"user","message":{', subagents):
+        left = await left_off(spool(uses("git push")) + too_long(start))
+        assert ([tool.use for tool in left.tools], left.unread) == (["t1"], 1)

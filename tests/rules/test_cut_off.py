@@ -75,6 +75,23 @@ def test_with_nothing_open_the_note_tells_what_was_done_and_said_last() -> None:
     assert "the last you had said was `Now the 'tests'.`." in prompt
 
 
+def test_of_more_open_tools_than_are_named_the_note_says_how_many() -> None:
+    world, start = running()
+    cut(world, start, LeftOff(tools=(BUILD, BUILD), more=3, went_s=LATE))
+    assert shown(world) == "cut off during Bash: Build it and 4 more"
+    prompt = world.take(StartRun).prompt
+    assert "- 3 more, begun before these and not named here. What became of them" in prompt
+
+
+@pytest.mark.parametrize("tools", [(), (BUILD,)])
+def test_what_was_too_long_to_be_read_is_said_not_to_be_known(tools: tuple[OpenTool, ...]) -> None:
+    world, start = running()
+    cut(world, start, LeftOff(tools=tools, done="Edit: a.py", unread=2, went_s=LATE))
+    prompt = world.take(StartRun).prompt
+    assert "2 lines of that turn's output could not be read for length: a tool may" in prompt
+    assert "No tool was under way" not in prompt
+
+
 @pytest.mark.parametrize(("went_s", "count"), [(EARLY_S / 2, 1), (LATE, 0), (None, 0)])
 def test_a_turn_cut_off_as_it_began_is_given_all_of_it_once_more(
     went_s: float | None, count: int

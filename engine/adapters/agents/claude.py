@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import os.path
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -43,6 +44,7 @@ _Json = dict[str, Any]
 _BRIEF = 160  # characters of a one-line brief
 _GIVEN = 300  # of what a tool is used with
 _ERROR = 600  # characters kept of what a tool said went wrong
+_RESULT = re.compile(r'"tool_use_id"\s*:\s*"([^"\\]{1,200})"')  # but no parent_tool_use_id
 _STARTS = 8  # how often to look for JSON behind text that is none
 
 # Lines that tell nothing a card, a rule or a reader of the transcript needs.
@@ -165,6 +167,10 @@ class Claude:
         if stray:
             meanings.insert(0, Unknown("text"))
         return tuple(meanings)
+
+    def results_in(self, start: str) -> tuple[str, ...]:
+        """Return the uses whose results begin there."""
+        return tuple(_RESULT.findall(start))
 
     def last_words(self, stderr: str, code: int | None) -> Ended:
         """Return how a run ended that printed no result."""

@@ -225,6 +225,10 @@ class Driver(Protocol):
         """Return what one line of the agent's output means; () where it tells us nothing."""
         ...
 
+    def results_in(self, start: str) -> tuple[str, ...]:
+        """Return the uses of tools whose results the start of a line tells, too long to be read."""
+        ...
+
     def last_words(self, stderr: str, code: int | None) -> Ended:
         """Return how a run ended that printed no end: its last error lines, its exit code."""
         ...

@@ -33,6 +33,9 @@ class Rehearsal:
     def read(self, line: str, memory: Memory) -> tuple[Meaning, ...]:
         return self._wire.read(line, memory)
 
+    def results_in(self, start: str) -> tuple[str, ...]:
+        return self._wire.results_in(start)
+
     def last_words(self, stderr: str, code: int | None) -> Ended:
         return self._wire.last_words(stderr, code)
 
