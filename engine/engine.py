@@ -124,9 +124,7 @@ class Engine:
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[None]:
         """Open the stores and put everything together; nothing is performed yet."""
-        if self.home.engine_alive.exists() and not self.home.engine_db.exists():
-            gone = f"{self.home.engine_db} is gone, and an engine has lived here."
-            raise Unusable(gone, lost=True)
+        self._miss_none()
         async with contextlib.AsyncExitStack() as stack:
             file = await stack.enter_async_context(self._file())
             ledger = await stack.enter_async_context(Ledger(file))
@@ -215,6 +213,16 @@ class Engine:
                 yield
             finally:
                 await asyncio.gather(*(machine.close() for machine in machines.values()))
+
+    def _miss_none(self) -> None:
+        """Begin no file anew in a home that had it."""
+        lived = self.home.engine_alive.exists()
+        files = [self.home.engine_db] if lived or self._restored is not None else []
+        files += [self.home.vault_db] if lived and self.home.vault_key.exists() else []
+        for path in files:
+            if not path.exists():
+                how = "an engine has lived here" if lived else "this home was made from a backup"
+                raise Unusable(f"{path} is gone, and {how}.", lost=True)
 
     def _file(self) -> Database:
         return Database(self.home.engine_db, "ledger", room=self.room)

@@ -17,11 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from engine import backup, backups
+from engine import backup, backups, restored
 from engine.config import load
 from engine.errors import Refused
 from engine.paths import Home
 from engine.restore import unpacked
+from engine.restored import Restored
 from stores.cards import CardStore
 from stores.database import Database
 from stores.ledger import Ledger
@@ -278,6 +279,24 @@ def test_an_engine_that_has_lived_does_not_begin_anew_without_its_ledger(
         assert "is gone, and an engine has lived here" in err
         assert "No backup lies in" in err
     assert not home.engine_db.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "lived"), [("engine_db", True), ("vault_db", True), ("engine_db", False)]
+)
+def test_no_file_is_begun_anew_in_a_home_that_had_it(
+    run: Run, home: Home, code: str, name: str, lived: bool
+) -> None:
+    if lived:
+        home.engine_alive.touch()
+    else:
+        restored.keep(home, Restored(taken_at=1.0, effects=0))
+    path: Path = getattr(home, name)
+    path.unlink()
+    err = start("engine", home).stderr
+    assert f"{path} is gone, and " in err
+    assert ("has lived" if lived else "made from a backup") in err
+    assert not path.exists()
 
 
 def test_a_damaged_file_is_not_backed_up_over_good_ones(run: Run, home: Home, file: Path) -> None:
