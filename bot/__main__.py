@@ -13,6 +13,8 @@ from engine.errors import EngineError
 from engine.paths import Home
 from stores.unusable import Unusable
 
+ENDS_S = 5.0
+
 
 async def run(home: Home) -> None:
     """Run until SIGTERM or SIGINT; then drain and return."""
@@ -26,7 +28,7 @@ async def run(home: Home) -> None:
         await asyncio.wait({bot, told}, return_when=asyncio.FIRST_COMPLETED)
         told.cancel()
         if not bot.done():
-            notify.ending(DRAIN_S + 1.0)
+            notify.ending(ENDS_S)
             await asyncio.wait({bot}, timeout=DRAIN_S)
         bot.cancel()  # still at it: what it waits for does not come; the rest is on disk
         with contextlib.suppress(asyncio.CancelledError):
