@@ -20,7 +20,6 @@ TROUBLES = (
 )
 FOLDED = ("kept", "patience")
 TOLD = ("machines", "disk_free_gb", "running", "waiting", "decisions", "held", "limits")
-LITTLE_GB = 2.0
 
 
 def health(found: dict[str, object]) -> list[Words]:
@@ -55,10 +54,6 @@ def _wrong(found: dict[str, object]) -> list[str]:
             lines.append(f"{capital(name.replace('_', ' '))}: {said}")
     if found.get("held"):
         lines.append("Everything is stopped: /resume all goes on")
-    free = found.get("disk_free_gb")
-    told = found.get("disk_takes_nothing") or found.get("disk_nearly_full")
-    if isinstance(free, int | float) and free < LITTLE_GB and not told:
-        lines.append("The disk is nearly full")
     return lines
 
 
