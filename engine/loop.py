@@ -30,10 +30,12 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Final, Protocol
 
 import msgspec
 
+from engine import pauses
 from engine.codec import Codec
 from engine.errors import (
     AccountResting,
@@ -104,6 +106,7 @@ class _Debt:
     tries: int = 0
     deaths: int = 0
     waiting: bool = False  # in its lane, and holding it back until due_at
+    most_s: float = inf  # a pause between tries that is our own
     aways: int = 0  # in a row, and never too many: see errors.Unreachable, errors.NoRoom
 
     @property
@@ -183,6 +186,7 @@ class Loop:
         self._lanes: dict[tuple[str, bool], _Lane] = {}
         self._startable: dict[_Lane, None] = {}  # in the order they became so
         self._later: list[tuple[float, int, _Debt]] = []
+        self._seen = 0.0  # the clock, when we last looked at what is due
         self._parked: dict[str, list[_Debt]] = {}  # until that stream is mended or dropped
         self._trying: set[int] = set()
         self._performing = 0
@@ -539,8 +543,10 @@ class Loop:
 
         again   it comes from the ledger: postponed there, it still holds back its lane
         """
-        later = debt.due_at > self._clock()
+        now = self._clock()
+        later = debt.due_at > now
         if later:
+            debt.due_at = _bounded(debt, now)
             heapq.heappush(self._later, (debt.due_at, debt.id, debt))
         debt.waiting = later and again and debt.tries > 0 and not debt.talks
         if not later or debt.waiting:
@@ -555,6 +561,12 @@ class Loop:
     def _start_all(self, group: asyncio.TaskGroup) -> None:
         """Start what is due and has its turn."""
         now = self._clock()
+        if now < self._seen:  # set back: what waits for minutes waits no days
+            for _, _, debt in self._later:
+                debt.due_at = _bounded(debt, now)
+            self._later = [(debt.due_at, debt.id, debt) for _, _, debt in self._later]
+            heapq.heapify(self._later)
+        self._seen = now
         while self._later and self._later[0][0] <= now:
             _, _, debt = heapq.heappop(self._later)
             debt.due_at = 0.0  # due once is due, should the clock go back
@@ -658,7 +670,8 @@ class Loop:
             debt.deaths = 0
             await self._ledger.answered(debt.id)
             tries = min(debt.aways, retry.MAX_TRIES)
-            debt.due_at = now + (retry.wait_s(tries, self._luck(), REACH_AGAIN_S) or 0.0)
+            debt.most_s = retry.wait_s(tries, self._luck(), REACH_AGAIN_S) or 0.0
+            debt.due_at = now + debt.most_s
             self._admit(debt, again=True)
             return
         debt.tries += 1
@@ -667,7 +680,9 @@ class Loop:
         if wait_s is None:
             await self._give_up(debt, away.sentence)
             return
-        debt.due_at = now + max(wait_s, _asked_for_s(away, now))
+        asked_s = _asked_for_s(away, now)
+        debt.due_at = now + max(wait_s, asked_s)
+        debt.most_s = wait_s if asked_s <= wait_s else inf
         debt.deaths = 0
         await self._ledger.postpone(debt.id, debt.due_at)
         log.info(
@@ -703,6 +718,12 @@ def _name(stream: str) -> str:
 def _subject(effect: AnyEffect) -> str:
     named = (getattr(effect, subject, "") for subject in SUBJECTS)
     return next((str(name) for name in named if name), "")
+
+
+def _bounded(debt: _Debt, now: float) -> float:
+    """Return when a debt that waits is due, by a clock that may have been set back."""
+    most_s = debt.most_s if debt.tries or debt.aways else pauses.at_most_s(debt.effect)
+    return min(debt.due_at, now + most_s)
 
 
 def _asked_for_s(away: Unavailable, now: float) -> float:

@@ -51,7 +51,10 @@ def counted(now: Session, event: RunBusy) -> Step:
 
 def looked(now: Session, at: float) -> Step:
     """See the run out if its time is over."""
-    if now.kept_end is None or at < _until(now, now.kept_end):
+    if now.kept_end is None:
+        return now, ()
+    is_set_back = at < now.kept_end.at  # the clock: what was to come then would never come
+    if at < _until(now, now.kept_end) and not is_set_back:
         return now, ()
     told: tuple[AnyEffect, ...] = ()
     if now.tasks:

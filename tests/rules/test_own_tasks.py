@@ -8,6 +8,7 @@ from engine.board.doing import session_doing
 from engine.rules.asking import HOLD_S
 from engine.rules.effects import CloseRun, Say, StartRun
 from engine.rules.events import (
+    HoldOver,
     Prompted,
     RunBusy,
     RunExited,
@@ -100,6 +101,16 @@ def test_tasks_that_never_end_are_ended_after_the_time_a_run_is_held_for_and_tha
     assert len(world.owes(CloseRun)) == 1
     (warned,) = [said.text for said in world.said if said.kind == "warning"]
     assert "2 tasks of its own still run 30 min after its turn had ended" in warned
+
+
+def test_tasks_that_outlast_a_clock_set_back_are_seen_out_when_next_looked_at() -> None:
+    """What ran out by the clock there was comes once: nobody looks again."""
+    world, start = kept()
+    ended_at = me(world).kept_end
+    assert ended_at is not None
+    late = HoldOver(what="tasks", run=start.run, at=ended_at.at - 500.0)
+    world.post(ME, late)
+    assert len(world.owes(CloseRun)) == 1
 
 
 def test_interrupt_ends_a_turn_that_only_waits_for_its_tasks() -> None:
