@@ -129,6 +129,10 @@ async def test_the_phone_shows_its_age_and_is_told_once_of_an_old_one(tmp_path: 
     async with chatting(tmp_path) as chat:
         shown = await chat.sent("/health", "Backup: none yet")
         assert "key recovery" in shown.text
+        chat.home.backups.mkdir(exist_ok=True)
+        ahead = chat.home.backups / backups.name(at("2999-11-29T12:00"))
+        ahead.write_bytes(b"named by a clock that was wrong")
+        await chat.sent("/health", "Backup: none yet", "one is dated ahead: 29 Nov 2999")
         for name in ("first", "second"):
             await chat.engine._backup_old(1.0, f"{name} try")
         await chat.until("No backup since", "first try", "quarterdeck backup --to DIR")
