@@ -1,7 +1,7 @@
 """What a disk, or an agent without a fence, did to a spool: nobody falls, and later lines are still read.
 
 A spool is spoiled in generated ways, followed to its end as a node follows it, and read as the engine
-reads it. SPOOLS says how many (`make soak` takes more).
+reads it: SPOOLS of them here, thousands by `python -m tests.nodepoints.spools`, which is a part of `make soak`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engine.rules.events import AnyEvent, RunExited
 from engine.rules.session_state import Session
 from engine.rules.words import Account
 
-SPOOLS = int(os.environ.get("SPOOLS", "200"))
+SPOOLS = 200
 RUN = "s-1-t1"
 SECRET = "of another run"
 FIXTURE = Path(__file__).parents[1] / "fixtures/claude/plain.jsonl"
