@@ -155,26 +155,31 @@ async def speak(stage: Stage, pids: list[int], number: int = signal.SIGUSR1) -> 
     await until(lambda: all(spool.stat().st_size > before[spool] for spool in spools))
 
 
-async def heard(stage: Stage, count: int, after: int) -> int:
-    """Return how many lines became events past event `after`, as soon as all have."""
-    sql = "SELECT count(*) FROM events WHERE n > ? AND cause LIKE 'run:%'"
-    heard = 0
+async def heard(stage: Stage, count: int, after: int, lines: int = 1) -> list[int]:
+    """Return how many lines of each run became events past event `after`, as soon as all have.
+
+    lines   how many each of `count` runs has said since; whatever is told past those shows in the number
+    """
+    sql = (
+        "SELECT count(*) FROM events WHERE n > ? AND cause LIKE 'run:%' "
+        "AND stream LIKE 'session/%' GROUP BY stream"
+    )
+    heard: list[int] = []
 
     def all_heard() -> bool:
-        nonlocal heard
-        heard = _number(stage, sql, after)
-        return heard >= count
+        heard[:] = _numbers(stage, sql, after)
+        return sum(told >= lines for told in heard) >= count
 
     with suppress(TimeoutError):
         await until(all_heard)
-    return heard
+    return heard + [0] * (count - len(heard))
 
 
 def last_event(stage: Stage) -> int:
-    return _number(stage, "SELECT max(n) FROM events WHERE n > ?", 0)
+    (found,) = _numbers(stage, "SELECT coalesce(max(n), 0) FROM events WHERE n > ?", 0)
+    return found
 
 
-def _number(stage: Stage, sql: str, after: int) -> int:
+def _numbers(stage: Stage, sql: str, after: int) -> list[int]:
     with closing(sqlite3.connect(f"file:{stage.home.engine_db}?mode=ro", uri=True)) as file:
-        (found,) = file.execute(sql, (after,)).fetchone()
-    return int(found or 0)
+        return [int(row[0]) for row in file.execute(sql, (after,))]
