@@ -21,7 +21,9 @@ from msgspec.structs import replace
 from bot import text, text_buttons, text_live
 from bot.outbox import Outbox
 from bot.quiet import Quiet
+from bot.text import Words
 from bot.unsaid import Say, Wanted, Weight, packed
+from bot.wordless import wordless
 from engine.api import Change, Gone, Ready
 from engine.views import (
     AnyCard,
@@ -41,6 +43,7 @@ from stores.cards import CardStore
 
 ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, LimitCard, WhereCard)
 STALE_S = 86400.0
+NOTE_UNSHOWN = "A line for you cannot be shown: the log says why."
 OWNER = "owner"  # the fact that keeps what the owner set
 
 
@@ -66,6 +69,7 @@ class Cards:
         self.zone = zone
         self._since_connected: set[str] = set()
         self._owner_told = False
+        self._unshown: set[str] = set()
 
     async def open(self) -> None:
         """Go by what the owner had set when we last ran, until the engine tells."""
@@ -122,8 +126,9 @@ class Cards:
         if self._stale(card):
             return
         if isinstance(card, SessionCard):
-            title = text_live.topic_title(card)
-            self._outbox.call(card.id, card.title, title, self._chat)
+            with wordless(f"the topic of {card.id}", self._unshown):
+                title = text_live.topic_title(card)
+                self._outbox.call(card.id, card.title, title, self._chat)
         self._outbox.show(self._wanted(card))
 
     def _wanted(self, card: AnyCard) -> Wanted:
@@ -131,13 +136,19 @@ class Cards:
             card=card.id,
             goal=card.goal,
             chat=self._chat,
-            words=text.card(card, self.zone),
+            words=self.words(card),
             revision=card.revision,
             asks=card.asks,
             sounds=text.sounds(card),
             weight=self._weight(card),
             since=card.held_since if isinstance(card, CommandCard) else 0.0,
         )
+
+    def words(self, card: AnyCard) -> Words:
+        """Return what a card says now; one that no wording foresaw says that, and holds up no other."""
+        with wordless(f"card {card.id} of {type(card).__name__}", self._unshown):
+            return text.card(card, self.zone, self._outbox.wall())
+        return text.in_place_of(card)
 
     def again(self, card_id: str) -> bool:
         """Show a card once more, in silence, where one looks now: its older message goes."""
@@ -182,6 +193,14 @@ class Cards:
         self._since_connected.clear()
 
     async def _note(self, note: Note) -> None:
+        says = [Say(words=text.said(NOTE_UNSHOWN), goal=note.goal, sounds=note.sounds)]
+        with wordless(f"note {note.n}"):
+            says = self._says(note)
+        weight = Weight.DECISION if note.sounds else Weight.WORDS
+        queue = packed(self._chat, weight, says)
+        await self._store.note_queued(note.n, queue, self._outbox.take_up)
+
+    def _says(self, note: Note) -> list[Say]:
         spoken = note.kind == "words" and note.goal and not note.sounds
         says = [
             Say(
@@ -196,6 +215,4 @@ class Cards:
         if note.kind == "stuck" and (card := self.live.get(note.who)) is not None:
             ways = replace(says[-1].words, buttons=text_buttons.ways_out(card))
             says[-1] = replace(says[-1], words=ways, card=card.id, revision=card.revision)
-        weight = Weight.DECISION if note.sounds else Weight.WORDS
-        queue = packed(self._chat, weight, says)
-        await self._store.note_queued(note.n, queue, self._outbox.take_up)
+        return says

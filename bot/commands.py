@@ -61,12 +61,11 @@ class Commands:
             case "stop" | "resume":
                 return await self._stop_or_resume(heard, name, rest)
             case "status":
-                return _says(
-                    text.board(as_view(await self._engine.call("board"), Board), self._cards.zone)
-                )
+                board = as_view(await self._engine.call("board"), Board)
+                return _says(text.board(board, self._cards.zone, self._wall()))
             case "asks":
                 board = as_view(await self._engine.call("board"), Board)
-                return _says(text.asks(board.now, self._cards.zone))
+                return _says(text.asks(board.now, self._cards.zone, self._wall()))
             case "machines":
                 return await self._machines(heard, rest)
             case "accounts":

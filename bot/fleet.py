@@ -129,11 +129,11 @@ class Accounts:
     async def words(self, at: At) -> Words:
         views = await _read(at, "account_views", AccountView)
         if not at.page:
-            return text_fleet.accounts(views, at.zone)
+            return text_fleet.accounts(views, at.zone, at.now)
         view = self._found(at, views)
         if at.page.startswith("r"):
             return text_fleet.removing_account(view.name)
-        return text_fleet.account(view, at.zone)
+        return text_fleet.account(view, at.zone, at.now)
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         match verb:

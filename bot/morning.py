@@ -63,10 +63,8 @@ class Morning:
         except (Refused, Unavailable) as away:
             log.info("catch-up put off: %s", away)
             return
-        says = [
-            Say(words=words, sounds=number == 0)
-            for number, words in enumerate(text.catch_up(rows, self._zone()) if rows else ())
-        ]
+        waits = text.catch_up(rows, self._zone(), now) if rows else ()
+        says = [Say(words=words, sounds=number == 0) for number, words in enumerate(waits)]
         queue = packed(self._chat, Weight.DECISION, says)
         await self._store.first(f"catch-up {until}", queue, self._outbox.take_up)
         self._done = until

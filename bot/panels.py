@@ -27,6 +27,7 @@ text_*.py's; a page that may have changed meanwhile is the engine's to refuse.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 from typing import Any, Protocol
@@ -37,8 +38,11 @@ from bot import text
 from bot.buttons import Pressed
 from bot.text import Words
 from bot.unsaid import Edit, Item, Prompt, Say
+from bot.wordless import wordless
 from engine.errors import Refused
 from engine.views import AnyCard
+
+UNSHOWN = "This cannot be shown: the log says why."
 
 
 class Engine(Protocol):
@@ -61,6 +65,7 @@ class At(Struct, frozen=True, kw_only=True):
     goal: str = ""
     cause: str = ""
     zone: tzinfo | None = None
+    now: float = 0.0
     card: Callable[[str], AnyCard | None] = lambda _id: None
     live: Callable[[], Iterable[AnyCard]] = lambda: ()
 
@@ -120,6 +125,7 @@ class Panels:
         known: Sequence[Panel],
         *,
         zone: Callable[[], tzinfo | None] = lambda: None,
+        wall: Callable[[], float] = time.time,
         card: Callable[[str], AnyCard | None] = lambda _id: None,
         live: Callable[[], Iterable[AnyCard]] = lambda: (),
     ) -> None:
@@ -129,6 +135,7 @@ class Panels:
             verb: panel.name for panel in known if (verb := getattr(panel, "opens_on", ""))
         }
         self._zone = zone
+        self._wall = wall
         self._card = card
         self._live = live
 
@@ -145,7 +152,7 @@ class Panels:
         """Return the message that a panel begins with; raises Refused if there is nothing to show."""
         panel, at = self._at(panel_id, page, goal)
         return Say(
-            words=await panel.words(at),
+            words=await self._worded(panel, at),
             goal=goal,
             card=panel_id,
             revision=page,
@@ -181,9 +188,14 @@ class Panels:
     async def _words(self, panel_id: str, page: str, goal: str) -> Words:
         panel, at = self._at(panel_id, page, goal)
         try:
-            return await panel.words(at)
+            return await self._worded(panel, at)
         except Refused as refusal:
             return text.said(refusal.sentence)
+
+    async def _worded(self, panel: Panel, at: At) -> Words:
+        with wordless(f"panel {panel.name} {at.page}"):
+            return await panel.words(at)
+        return text.said(UNSHOWN)
 
     def _prompt(self, asked: Question, pressed: Pressed, message_id: int, goal: str) -> Say:
         prompt = Prompt(pressed.verb, pressed.card, pressed.revision, message=message_id)
@@ -199,6 +211,7 @@ class Panels:
             goal=goal,
             cause=cause,
             zone=self._zone(),
+            now=self._wall(),
             card=self._card,
             live=self._live,
         )

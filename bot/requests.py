@@ -70,6 +70,7 @@ class Requests:
             engine,
             panels,
             zone=lambda: cards.zone,
+            wall=wall,
             card=lambda name: cards.live.get(name),
             live=lambda: list(cards.live.values()),
         )

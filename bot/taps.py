@@ -7,7 +7,6 @@ buttons.py (what a button carries), panels.py (the taps that are no card's), mes
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import tzinfo
 from typing import Any, TypeVar
 
 import telegram
@@ -25,6 +24,7 @@ from bot.panels import Engine, Panels, verdict
 from bot.text import Words
 from bot.text_drop import DROP_IT, KEEP_IT
 from bot.unsaid import Edit, Item, Prompt, Say, Weight
+from bot.wordless import wordless
 from engine.api import Missing
 from engine.errors import Refused, Unavailable
 from engine.views import NEEDS_TEXT, Document, Peek, ReviewCard, SessionCard
@@ -105,7 +105,7 @@ class Taps:
         if isinstance(result, Reply) or pressed.verb not in READS:
             return result if isinstance(result, Reply) else Reply()
         if pressed.verb == "peek":
-            return Reply(_peeked(as_view(result, Peek), pressed.card, goal, self._cards.zone))
+            return Reply(self._peeked(as_view(result, Peek), pressed.card, goal))
         found = as_view(result, Document)
         return Reply(tuple(Say(words=w, goal=goal) for w in text.document(found)))
 
@@ -169,7 +169,7 @@ class Taps:
         drops = pressed.verb == "drop"
         return Edit(
             message_id=int(message["message_id"]),
-            words=text_drop.sure(card) if drops else text.card(card, self._cards.zone),
+            words=text_drop.sure(card) if drops else self._cards.words(card),
             goal=goal,
             card=card.id,
             revision=pressed.revision if drops else card.revision,
@@ -252,10 +252,11 @@ class Taps:
         thread = int(message.get("message_thread_id") or 0)
         return self._cards.goal_of(card) or self._outbox.goal_of_thread(chat, thread)
 
-
-def _peeked(view: Peek, card: str, goal: str, zone: tzinfo | None) -> tuple[Item, ...]:
-    """Return what a Peek shows: the newest is the only one there is of a card, and silent."""
-    if view.words is not None:
-        return tuple(Say(words=words, goal=goal) for words in text.document(view.words))
-    words = Words(text_live.peek(view, zone))
-    return (Say(words=words, goal=goal, card=card, instead=f"peek {card}"),)
+    def _peeked(self, view: Peek, card: str, goal: str) -> tuple[Item, ...]:
+        """Return what a Peek shows: the newest is the only one there is of a card, and silent."""
+        if view.words is not None:
+            return tuple(Say(words=words, goal=goal) for words in text.document(view.words))
+        words = text.said("This cannot be shown: the log says why.")
+        with wordless(f"a peek at {card}"):
+            words = Words(text_live.peek(view, self._cards.zone, self._outbox.wall()))
+        return (Say(words=words, goal=goal, card=card, instead=f"peek {card}"),)

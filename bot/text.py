@@ -12,7 +12,7 @@ outbox.py, which knows whether there is a topic to tell it.
 
 from bot.text_board import asks, board, catch_up, projects, reminder
 from bot.text_buttons import LABELS, READING, label, side_by_side
-from bot.text_card import card, headed, sounds
+from bot.text_card import card, headed, in_place_of, sounds
 from bot.text_health import health
 from bot.text_help import (
     AGAIN,
@@ -27,7 +27,8 @@ from bot.text_help import (
 )
 from bot.text_plan_card import after
 from bot.text_said import document, joined, note, routine, said, spoken, topic_of
-from bot.text_sheet import HEADING, ROOM, Button, Words, clock
+from bot.text_sheet import HEADING, ROOM, Button, Words
+from engine.moments import clock
 
 __all__ = [
     "AGAIN",
@@ -54,6 +55,7 @@ __all__ = [
     "document",
     "headed",
     "health",
+    "in_place_of",
     "joined",
     "label",
     "note",

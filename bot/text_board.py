@@ -14,9 +14,12 @@ from bot import text_silence
 from bot.entities import Builder, one_line
 from bot.text_buttons import side_by_side
 from bot.text_card import first_line
-from bot.text_sheet import HEADING, Button, Words, clock, count, dots, in_messages
+from bot.text_sheet import HEADING, Button, Words, count, dots, in_messages, promise
+from bot.wordless import wordless
+from engine.moments import clock
 from engine.views import AnyCard, Board, ProjectView, Row
 
+UNSHOWN = "This row cannot be shown: the log says why."
 ROW = 90  # a goal's name, short, and a piece's
 
 
@@ -26,19 +29,19 @@ BELOW = "It comes once more, below."
 IN_TOPIC = "It comes once more, at the end of its topic."
 
 
-def board(board: Board, zone: tzinfo | None = None) -> list[Words]:
+def board(board: Board, zone: tzinfo | None = None, now: float = 0.0) -> list[Words]:
     """Return /status: what waits on the owner, runs, comes next, has landed."""
     sheet = Builder()
     if board.now:
         sheet.line("Waits on you", "bold")
-        _numbered(board.now, sheet, zone)
+        _numbered(board.now, sheet, zone, now)
         sheet.line()
     parts = {"Running": board.running, "Next": board.next, "Landed": board.landed[:10]}
     for title, rows in parts.items():
         if rows:
             sheet.line(title, "bold")
             for row in rows:
-                _row(row, sheet, zone)
+                _row(row, sheet, zone, now)
             sheet.line()
     if not sheet.size:
         sheet.line("Nothing waits on you and nothing runs.").line()
@@ -58,36 +61,39 @@ def _with_ways(messages: list[Words], rows: Sequence[Row]) -> list[Words]:
     return [*before, replace(last, buttons=side_by_side(ways, 4))]
 
 
-def _numbered(rows: Sequence[Row], sheet: Builder, zone: tzinfo | None) -> None:
+def _numbered(rows: Sequence[Row], sheet: Builder, zone: tzinfo | None, now: float) -> None:
     for number, row in enumerate(rows, 1):
-        _row(row, sheet, zone, f"{number}." if len(rows) > 1 else "•")
+        _row(row, sheet, zone, now, f"{number}." if len(rows) > 1 else "•")
 
 
-def _row(row: Row, sheet: Builder, zone: tzinfo | None, mark: str = "•") -> None:
-    until = f" · {clock(row.until, zone)}" if row.until else ""
-    silent = text_silence.words(row.silence, zone) if row.silence else ""
-    said = dots(one_line(row.title, ROW), silent, one_line(row.text, 160))
-    sheet.line(f"{mark} {said}{until}")
+def _row(row: Row, sheet: Builder, zone: tzinfo | None, now: float, mark: str = "•") -> None:
+    line = UNSHOWN
+    with wordless(f"a row of {row.goal or row.card}"):
+        until = f" · {promise(row.until, zone, now)}" if row.until else ""
+        silent = text_silence.words(row.silence, zone, now=now) if row.silence else ""
+        said = dots(one_line(row.title, ROW), silent, one_line(row.text, 160))
+        line = f"{said}{until}"
+    sheet.line(f"{mark} {line}")
 
 
-def asks(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
+def asks(rows: Sequence[Row], zone: tzinfo | None = None, now: float = 0.0) -> list[Words]:
     """Return /asks: only what waits on the owner."""
     sheet = Builder()
     if not rows:
         sheet.line("Nothing waits on you.")
     else:
         sheet.line(f"{count(len(rows), 'decision')} {_wait(len(rows))} on you", "bold")
-        _numbered(rows, sheet, zone)
+        _numbered(rows, sheet, zone, now)
     return _with_ways(in_messages(sheet), rows)
 
 
-def catch_up(rows: Sequence[Row], zone: tzinfo | None = None) -> list[Words]:
+def catch_up(rows: Sequence[Row], zone: tzinfo | None = None, now: float = 0.0) -> list[Words]:
     """Return what is said when quiet hours are over and something waits."""
     sheet = Builder()
     waits = f"{count(len(rows), 'decision')} {_wait(len(rows))} on you"
     sheet.line(f"Quiet hours are over: {waits}", "bold")
     for row in rows:
-        _row(row, sheet, zone)
+        _row(row, sheet, zone, now)
     return in_messages(sheet)
 
 
@@ -96,8 +102,10 @@ def reminder(cards: Sequence[AnyCard], zone: tzinfo | None = None) -> Words:
     still = "still waits" if len(cards) == 1 else "still wait"
     sheet = Builder().line(f"{count(len(cards), 'decision')} {still} on you", "bold")
     for card in cards[:20]:
-        since = f" · since {clock(card.at, zone)}" if card.at else ""
-        sheet.line(f"• {first_line(card)}{since}")
+        line = UNSHOWN
+        with wordless(f"card {card.id}"):
+            line = first_line(card) + (f" · since {clock(card.at, zone)}" if card.at else "")
+        sheet.line(f"• {line}")
     return Words(sheet.done())
 
 

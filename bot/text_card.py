@@ -12,11 +12,12 @@ from datetime import tzinfo
 from bot import text_places
 from bot.entities import Builder, Rich, cut, markdown, one_line, split, tame, units
 from bot.text_asks import command, listed, permission, question
-from bot.text_buttons import rows
+from bot.text_buttons import label, rows, side_by_side
 from bot.text_plan_card import plan
 from bot.text_review import review, ship
 from bot.text_session import session, session_stage, worker
-from bot.text_sheet import COMMAND_ROOM, HEADING, ROOM, Sheet, Words, capital, clock, dots, printed
+from bot.text_sheet import COMMAND_ROOM, HEADING, ROOM, Button, Sheet, Words, capital, dots, printed
+from engine.moments import clock
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -35,6 +36,8 @@ from engine.views import (
     WorkerCard,
 )
 
+CARD_UNSHOWN = "This card cannot be shown: the log says why."
+SAFE = frozenset({"stop", "interrupt", "peek", "resume"})
 VERDICTS = frozenset({"allowed", "denied", "expired"})
 
 
@@ -52,11 +55,11 @@ def sounds(card: Card) -> bool:
     return card.asks
 
 
-def card(card: AnyCard, zone: tzinfo | None = None) -> Words:
-    """Return the card as one message; times are in `zone`, None being this machine's."""
+def card(card: AnyCard, zone: tzinfo | None = None, now: float = 0.0) -> Words:
+    """Return the card as one message; times are in `zone`, None being this machine's, seen from `now`."""
     sheet = Sheet()
     sheet.line(first_line(card), "bold")
-    _body(card, sheet, zone)
+    _body(card, sheet, zone, now)
     if card.decided:
         when = f" · {clock(card.decided_at, zone)}" if card.decided_at else ""
         sheet.line(f"✓ {one_line(card.decided)}{when}", "bold")
@@ -65,6 +68,12 @@ def card(card: AnyCard, zone: tzinfo | None = None) -> Words:
         rich = split(rich, ROOM)[0]
     # Once decided, the file it had is above already.
     return Words(rich, rows(card), None if card.decided else sheet.file)
+
+
+def in_place_of(card: AnyCard) -> Words:
+    """Return what stands where a card cannot be worded: what needs no reading may be pressed."""
+    safe = [Button(label(verb), verb) for verb in card.buttons if verb in SAFE]
+    return Words(Rich(CARD_UNSHOWN), () if card.decided else side_by_side(safe, 3))
 
 
 def headed(words: Words, name: str, *, below: bool) -> Words:
@@ -131,14 +140,14 @@ _SHIP_TITLES = {
 }
 
 
-def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None) -> None:
+def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
     match card:
         case SessionCard():
-            session(card, sheet, zone)
+            session(card, sheet, zone, now)
         case PlanCard():
             plan(card, sheet)
         case WorkerCard():
-            worker(card, sheet, zone)
+            worker(card, sheet, zone, now)
         case PermissionCard():
             permission(card, sheet)
         case QuestionCard():

@@ -13,7 +13,7 @@ from bot import text_usage
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
-from bot.text_sheet import Button, Words, clock, count
+from bot.text_sheet import Button, Words, count, promise
 from engine.views import AccountView, MachineView, OfferView
 
 BACK = Button("← Back", "list")
@@ -148,34 +148,34 @@ def offer(found: OfferView) -> Words:
 # ---------------------------------------------------------------- accounts
 
 
-def accounts(views: Sequence[AccountView], zone: tzinfo | None) -> Words:
+def accounts(views: Sequence[AccountView], zone: tzinfo | None, now: float = 0.0) -> Words:
     """List who pays: a button leads to each."""
     sheet = Builder().line("Accounts", "bold")
     for view in views:
         used = text_usage.fullest(view.usage)
         agent = one_line(view.agent, 30)
         sheet.add(one_line(view.name, 40), "bold").line(f" · {agent}{f' · {used}' if used else ''}")
-        sheet.line(_rest(view, zone))
+        sheet.line(_rest(view, zone, now))
     if not views:
         sheet.line("None yet, so no agent can run.")
     buttons = [Button(one_line(view.name, 30), f"a{mark(view.name)}") for view in views]
     return Words(sheet.done(), (*side_by_side(buttons, 2), (ADD,)))
 
 
-def _rest(view: AccountView, zone: tzinfo | None) -> str:
+def _rest(view: AccountView, zone: tzinfo | None, now: float) -> str:
     if view.signed_out:
         return "⚠ signed out: New token… signs it in again"
     if view.until:
-        return f"rests until {clock(view.until, zone)}: its plan's usage limit"
+        return f"rests until {promise(view.until, zone, now)}: its plan's usage limit"
     if view.untried:
         return "new goals take it · not tried yet" if view.first else "not tried yet"
     return "new goals take it" if view.first else "ready"
 
 
-def account(view: AccountView, zone: tzinfo | None) -> Words:
+def account(view: AccountView, zone: tzinfo | None, now: float = 0.0) -> Words:
     """Show one account; its secrets by name alone."""
     sheet = Builder().line(one_line(view.name, 40), "bold")
-    sheet.line(f"For {one_line(view.agent, 30)} · {_rest(view, zone)}")
+    sheet.line(f"For {one_line(view.agent, 30)} · {_rest(view, zone, now)}")
     for used in view.usage:
         sheet.line(f"Used: {text_usage.one(used)}")
     if view.reserve:

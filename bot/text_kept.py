@@ -9,7 +9,8 @@ from datetime import tzinfo
 from bot import text_rules
 from bot.entities import Builder, visible
 from bot.text_buttons import side_by_side
-from bot.text_sheet import Button, Words, clock
+from bot.text_sheet import Button, Words
+from engine.moments import clock
 from engine.views import RuleView
 
 PAGE = 8  # rules to a page: each may be a command of some lines

@@ -17,7 +17,7 @@ WAITS, IS_DONE = "❗ ", "✓ "
 PEEK_ROOM = 3200  # units of the block; all around it stays below 3,500
 
 
-def peek(view: Peek, zone: tzinfo | None = None) -> Rich:
+def peek(view: Peek, zone: tzinfo | None = None, at: float = 0.0) -> Rich:
     """Return what an agent does now and did last."""
     who = f"Peek: {one_line(view.who, 2 * HEADING)}"
     if view.missing:
@@ -28,7 +28,7 @@ def peek(view: Peek, zone: tzinfo | None = None) -> Rich:
         now = f"{one_line(view.doing, 160)} · for {span(view.doing_s)}" if view.doing else "thinks"
         silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
         if view.silence is not None:  # it was looked into, and says more than the tool alone
-            now, silent = text_silence.words(view.silence, zone, silent=silent), ""
+            now, silent = text_silence.words(view.silence, zone, silent=silent, now=at), ""
         sheet.line(" · ".join(part for part in (now, silent) if part))
     block = _newest([visible(line) for line in view.lines], PEEK_ROOM)
     if block:
@@ -38,14 +38,14 @@ def peek(view: Peek, zone: tzinfo | None = None) -> Rich:
     return sheet.done()
 
 
-def progress(card: SessionCard, zone: tzinfo | None = None) -> list[str]:
+def progress(card: SessionCard, zone: tzinfo | None = None, now: float = 0.0) -> list[str]:
     """Return who works at what, a line each."""
     lines = [
         " · ".join(
             part
             for part in (
                 f"{line.number} {one_line(line.title, 40)}",
-                text_silence.words(line.silence, zone)
+                text_silence.words(line.silence, zone, now=now)
                 if line.silence
                 else one_line(line.doing, 60),
                 one_line(line.machine, 30),

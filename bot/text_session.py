@@ -10,7 +10,7 @@ from datetime import tzinfo
 from bot import text_live, text_silence
 from bot.entities import markdown, one_line
 from bot.text_estimate import money
-from bot.text_sheet import HEADING, Sheet, agent_and_model, capital, clock, count, dots, printed
+from bot.text_sheet import HEADING, Sheet, agent_and_model, capital, count, dots, printed, promise
 from engine.views import STOPPED, SessionCard, Wait, WorkerCard
 
 # Stages in which a worker rests and plain code is busy with what it made.
@@ -23,15 +23,15 @@ def session_stage(card: SessionCard) -> str:
     return dots(capital(card.stage), landed)
 
 
-def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
+def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
     if card.silence is not None:
-        sheet.fact(text_silence.words(card.silence, zone, card.agent), "italic")
+        sheet.fact(text_silence.words(card.silence, zone, card.agent, now=now), "italic")
     elif card.doing not in (card.stage, card.cut_off):
         sheet.fact(one_line(card.doing, 160), "italic")
     _cut_off(card, sheet)
     for wait in card.waits:
-        sheet.line(_wait(wait, zone, told=card.stage == "stopped"))
-    for line in text_live.progress(card, zone):
+        sheet.line(_wait(wait, zone, now, told=card.stage == "stopped"))
+    for line in text_live.progress(card, zone, now):
         sheet.line(line)
     branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
     sheet.fact(dots(card.project, f"{card.base}{branch}"))
@@ -47,7 +47,7 @@ def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None) -> None:
     sheet.fact(dots(money(card.cost_usd), text_live.lines_to_come(card), sent))
 
 
-def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
+def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
     if card.asks:
         sheet.line(one_line(card.title, HEADING))
     attempt = f"attempt {card.attempt}" if card.attempt > 1 else ""
@@ -55,11 +55,12 @@ def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None) -> None:
     if stage in TAKEN_IN and doing:  # ours, not the agent's: one line says it
         stage, doing = doing, ""
     for wait in card.waits:  # what it waits for stands where its stage would
-        sheet.line(_wait(wait, zone))
+        sheet.line(_wait(wait, zone, now))
     # Why it ran just there is of no use any more once it is over.
     where = card.where.partition(":")[0] if stage in OVER else card.where
     sheet.fact(dots("" if card.waits else capital(stage), attempt, one_line(where)))
-    silent = text_silence.words(card.silence, zone, card.agent) if card.silence else ""
+    shown = card.silence
+    silent = text_silence.words(shown, zone, card.agent, now=now) if shown else ""
     sheet.fact(silent or one_line(doing, 160), "italic")
     _cut_off(card, sheet)
     if card.uncopied:
@@ -83,10 +84,10 @@ def _cut_off(card: SessionCard | WorkerCard, sheet: Sheet) -> None:
         sheet.line(f"↻ {capital(one_line(card.cut_off, 160))}; goes on, told to look first")
 
 
-def _wait(wait: Wait, zone: tzinfo | None, *, told: bool = False) -> str:
+def _wait(wait: Wait, zone: tzinfo | None, now: float, *, told: bool = False) -> str:
     """Return "Waits for your answer: …"; `told`: that it is stopped stands above already."""
     by = "at the latest " if wait.latest else ""
-    until = f" · goes on {by}at {clock(wait.until, zone)}" if wait.until else ""
+    until = f" · goes on {by}at {promise(wait.until, zone, now)}" if wait.until else ""
     why = one_line(wait.why, 200)
     if told and wait.what == STOPPED:
         return f"By you: {why}{until}"

@@ -7,11 +7,12 @@ so that it cannot pass for a card; what does not fit goes into a file beside it.
 
 from __future__ import annotations
 
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from msgspec import Struct
 
 from bot.entities import TEXT_LIMIT, Builder, Rich, one_line, split, tame, units
+from engine.moments import to_come
 from engine.views import Document
 
 HEADING = 60
@@ -91,9 +92,9 @@ def in_messages(sheet: Builder) -> list[Words]:
     return [Words(part) for part in split(sheet.done(), ROOM)]
 
 
-def clock(at: float, zone: tzinfo | None = None) -> str:
-    """Return HH:MM in the owner's time."""
-    return datetime.fromtimestamp(at, zone).strftime("%H:%M")
+def promise(at: float, zone: tzinfo | None, now: float) -> str:
+    """Return when something is to come, with its day where that is not plain; `now` 0: not known."""
+    return to_come(at, now or at, zone)
 
 
 def count(number: int, thing: str) -> str:

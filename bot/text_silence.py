@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from bot.entities import one_line
-from bot.text_sheet import clock
+from bot.text_sheet import promise
+from engine.moments import clock
 from engine.views import Silence, Why
 
 SERVICES = {"claude": "Anthropic"}
@@ -18,24 +19,30 @@ FAILS = {"unknown": "does not answer", "": "does not answer"}
 WHAT = 60
 
 
-def words(found: Silence, zone: tzinfo | None = None, agent: str = "", silent: str = "") -> str:
+def words(
+    found: Silence,
+    zone: tzinfo | None = None,
+    agent: str = "",
+    silent: str = "",
+    now: float = 0.0,
+) -> str:
     """Return "silent 10+ min: runs “npm test” since 23:36".
 
     silent   how long, where that is known to the second
     """
-    return f"{silent or f'silent {_steps(found.minutes)}'}: {_what_for(found, zone, agent)}"
+    return f"{silent or f'silent {_steps(found.minutes)}'}: {_what_for(found, zone, agent, now)}"
 
 
-def _what_for(found: Silence, zone: tzinfo | None, agent: str) -> str:
+def _what_for(found: Silence, zone: tzinfo | None, agent: str, now: float) -> str:
     what = f"“{one_line(found.what, WHAT)}”" if found.what else ""
-    until = f" until {clock(found.until, zone)}" if found.until else ""
+    until = f" until {promise(found.until, zone, now)}" if found.until else ""
     match found.why:
         case Why.OWNER:
             return "waits for your answer, above"
         case Why.TOOL:
             return f"runs {what or 'a tool'} since {clock(found.since or found.begun, zone)}"
         case Why.NETWORK:
-            again = f", tries again at {clock(found.until, zone)}" if found.until else ""
+            again = f", tries again at {promise(found.until, zone, now)}" if found.until else ""
             return (
                 f"{SERVICES.get(agent, 'its model')} {_fails(found.what)}{again or ', tries again'}"
             )

@@ -20,6 +20,7 @@ from msgspec import Struct
 from engine import board, history
 from engine.adapters.hub import Hub
 from engine.codec import whole
+from engine.moments import to_come
 from engine.night import zone_of
 from engine.rules import ask as ask_rule
 from engine.rules import estimates, fleet, news, plan
@@ -278,7 +279,10 @@ class Desk:
         else:
             return "wake_me: say when, by `at` or by `after_minutes`, at most a week from now."
         wake = WakeAsked(
-            due_at=due.timestamp(), clock=due.strftime("%H:%M"), why=asked.why[:MAX_WHY], call=call
+            due_at=due.timestamp(),
+            clock=to_come(due.timestamp(), now.timestamp(), zone),
+            why=asked.why[:MAX_WHY],
+            call=call,
         )
         return [(session.stream, wake)]
 

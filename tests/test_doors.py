@@ -19,6 +19,7 @@ BOT_MAY_REACH = (
     "engine.backups",
     "engine.config",
     "engine.errors",
+    "engine.moments",
     "engine.notify",
     "engine.pairing",
     "engine.paths",

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Meaning
 from engine.codec import whole
+from engine.rules.rests import LONGEST_S
 from engine.rules.words import LeftOff, OpenTool, Retry
 
 MAX_TOOLS = 8  # told of, the newest; of what an agent has open besides only how many
@@ -41,10 +42,17 @@ class AtWork:
         self._retry: Retry | None = None
         self.has_acted = False  # it has used a tool or said something since we listen
 
-    def set_clock(self, machine: float, ours: float) -> None:
-        """Note that it was this time of ours when the machine's clock had reached that one."""
+    def set_clock(self, machine: float, ours: float) -> bool:
+        """Note that it was this time of ours when the machine's clock had reached that one.
+
+        False: no machine's clock reads so, the line is damaged. One may be as far behind as the first
+        second of all, where it keeps no time while it is off.
+        """
+        if not 0 < machine < ours + LONGEST_S:
+            return False
         behind = ours - machine
         self._behind = behind if self._behind is None else min(self._behind, behind)
+        return True
 
     def ended(self, t: float) -> None:
         """Note when its process ended, where somebody saw that."""
@@ -75,7 +83,7 @@ class AtWork:
         self._retry = None
         match meaning:
             case lines.Retrying(reason=reason, wait_s=wait_s):
-                self._retry = Retry(whole(reason), t + max(0.0, wait_s))
+                self._retry = Retry(whole(reason), t + (wait_s if 0 < wait_s < LONGEST_S else 0.0))
             case lines.Began():
                 self._clear()
                 self._took_up = t

@@ -38,6 +38,7 @@ from engine.rules.events import (
     SessionNamed,
     TurnEnded,
 )
+from engine.rules.rests import believed
 from engine.rules.session_state import Stage
 from engine.rules.words import AskKind, CheckVerdict, LeftOff, TurnError
 
@@ -114,8 +115,8 @@ class Turn:
             self._unknown["no-UTF-8"] = self._unknown.get("no-UTF-8", 0) + 1
         number, kind, said = entry.get("n", 0), entry.get("k"), entry.get("d")
         self._is_whole = self._is_whole or number == 1
-        self._at = float(entry.get("t") or 0.0)
-        self._at_work.set_clock(self._at, self._runs.now())
+        if self._at_work.set_clock(float(entry.get("t") or 0.0), self._runs.now()):
+            self._at = float(entry["t"])
         cause = f"run:{self._followed.run}:{number}"
         if kind not in ("out", "note"):  # by what those mean; and notes are our own
             await self._heard(cause, position)
@@ -193,9 +194,8 @@ class Turn:
             case lines.Taken(key=key):
                 return LineTaken(run=run, key=key)
             case lines.Limit(rejected=True):
-                return LimitReached(
-                    run=run, resets_at=float(meaning.resets_at or 0), window=meaning.window
-                )
+                resets_at = believed(float(meaning.resets_at or 0), self._runs.now())
+                return LimitReached(run=run, resets_at=resets_at, window=meaning.window)
             case lines.Busy(tasks=tasks) if tasks != self._tasks:
                 self._tasks = tasks
                 return RunBusy(run=run, tasks=tasks)

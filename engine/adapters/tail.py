@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from engine.adapters import spool
 from engine.adapters.agents import driver as lines
@@ -20,6 +19,7 @@ from engine.adapters.agents.driver import Driver, Meaning, Memory
 from engine.adapters.at_work import AtWork
 from engine.adapters.machines import Machine
 from engine.codec import whole
+from engine.rules.rests import LONGEST_S
 
 SHOWN = 20  # lines
 LONGEST = 300  # characters of one
@@ -42,7 +42,7 @@ async def read(machine: Machine, driver: Driver, run: str) -> Seen:
     found = Seen()
     for length in LENGTHS:
         answer = await machine.call("run.tail", run=run, length=length)
-        found = replace(seen(driver, str(answer["data"])), now=float(answer["now"]))
+        found = seen(driver, str(answer["data"]), float(answer["now"]))
         if len(found.lines) >= SHOWN or not answer["start"]:
             break
     return found
@@ -52,32 +52,39 @@ async def at_work(machine: Machine, driver: Driver, run: str, clock: Callable[[]
     """Learn from the end of a run's spool what its agent has under way; raises as `read` does."""
     answer = await machine.call("run.tail", run=run, length=LENGTHS[-1])
     found = AtWork()
-    found.set_clock(float(answer["now"]), clock())
-    _take(driver, str(answer["data"]), found, deque())
+    now = float(answer["now"])
+    found.set_clock(now, clock())
+    _take(driver, str(answer["data"]), found, deque(), now)
     return found
 
 
-def seen(driver: Driver, data: str) -> Seen:
-    """Return what the end of a spool tells; what is no line of ours is passed over."""
+def seen(driver: Driver, data: str, now: float = 0.0) -> Seen:
+    """Return what the end of a spool tells; what is no line of ours is passed over.
+
+    now   by its machine's clock; 0: not known
+    """
     shown, found = deque[str](maxlen=SHOWN), AtWork()
-    last_at = _take(driver, data, found, shown)
+    last_at = _take(driver, data, found, shown, now)
     newest = found.newest
     return Seen(
         lines=tuple(shown),
         doing=whole(newest.brief) if newest else "",
         since=newest.since if newest else 0.0,
         last_at=last_at,
+        now=now,
     )
 
 
-def _take(driver: Driver, data: str, found: AtWork, shown: deque[str]) -> float:
+def _take(driver: Driver, data: str, found: AtWork, shown: deque[str], now: float) -> float:
     """Read lines of a spool in their order; return the time of the newest."""
     memory, last_at = Memory(), 0.0
     for raw in data.split("\n"):
         entry = spool.entry(raw)
         if entry is None:
             continue
-        last_at = entry.get("t") or last_at
+        at = float(entry.get("t") or 0.0)
+        if 0 < at < (now or at) + LONGEST_S:  # else the line is damaged: no clock reads so
+            last_at = at
         if entry.get("k") != "out":
             continue
         if "blob" in entry:

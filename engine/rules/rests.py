@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from engine.rules.effects import Tell
 from engine.rules.events import AccountRested, RestOver
 
+LONGEST_S = 40 * 86400.0  # no window of a provider's lasts longer
+
 
 class Rest(Struct, frozen=True, kw_only=True):
     """Why and until when an account's runs wait."""
@@ -35,9 +37,18 @@ class Rest(Struct, frozen=True, kw_only=True):
 Rests = tuple[Rest, ...]
 
 
+def believed(until: float, at: float) -> float:
+    """Return a time to come that somebody told of, or 0, as if untold, where none can lie so far off."""
+    return until if 0 < until - at < LONGEST_S else 0.0
+
+
 def resting(rests: Rests, account: str) -> Rest | None:
-    """Return the rest an account is at, if any."""
-    return next((rest for rest in rests if rest.account == account), None)
+    """Return the rest an account is at, if any; one without a sane end, of an earlier release, is none."""
+    return next((rest for rest in rests if rest.account == account and _is_sane(rest)), None)
+
+
+def _is_sane(rest: Rest) -> bool:
+    return rest.until - rest.at < 2 * LONGEST_S  # `at` is of its beginning: it may have grown since
 
 
 def rested(rests: Rests, event: AccountRested) -> tuple[Rests, tuple[Tell, ...]]:

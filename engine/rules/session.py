@@ -75,6 +75,7 @@ from engine.rules.events import (
     WakeAsked,
     WakeDue,
 )
+from engine.rules.rests import believed
 from engine.rules.rewording import has_begun, line_reworded, reworded
 from engine.rules.session_state import (
     RESTING,
@@ -217,8 +218,9 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             return heard(now, key), ()
         case GaveUp(effect="SteerRun", about=run) if run == now.run:
             return unheard(now), ()
-        case LimitReached(resets_at=resets_at) if now.live:
-            return replace(now, parked_until=max(now.parked_until, resets_at)), ()
+        case LimitReached(resets_at=resets_at, at=at) if now.live:
+            until = max(believed(now.parked_until, at), believed(resets_at, at))
+            return replace(now, parked_until=until), ()
         case TurnEnded() if now.live and not now.over:
             whole = replace(now, kept_end=None)
             is_kept = own_tasks.outlast(whole, event)

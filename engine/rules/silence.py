@@ -19,6 +19,7 @@ from engine.rules import news
 from engine.rules.asking import held_by_run
 from engine.rules.effects import AnyEffect, CloseRun, Say, Watch
 from engine.rules.events import RunQuiet
+from engine.rules.rests import believed
 from engine.rules.session_state import Session, Stage, Step
 from engine.rules.words import OpenTool, Pulse, Role, Silence, TurnError, Why
 
@@ -127,9 +128,9 @@ def _why(now: Session, event: RunQuiet, silent_s: float) -> Found:
         return Why.STOPPED, pulse.stopped, 0.0, 0.0
     if now.kept_end is not None:
         return Why.TASKS, "", 0.0, 0.0
-    if now.parked_until > at:
+    if believed(now.parked_until, at):
         return Why.LIMIT, "", 0.0, now.parked_until
-    if event.retry is not None and event.retry.until + QUIET_S > at:
+    if event.retry is not None and believed(event.retry.until + QUIET_S, at):
         return Why.NETWORK, event.retry.reason, 0.0, event.retry.until
     tool = next((tool for tool in event.tools if _runs(tool, event, silent_s)), None)
     if tool is not None:

@@ -21,6 +21,7 @@ from engine.rules.events import (
     TurnEnded,
     TurnOver,
 )
+from engine.rules.rests import believed
 from engine.rules.session_state import Line, Session, Stage, Step, next_turn, resume, uuid_of
 from engine.rules.steering import ended_early, may_go_on, unheard
 from engine.rules.words import Account, Role, TurnError
@@ -156,7 +157,7 @@ def _interrupted(now: Session, note: tuple[Line, ...] = ()) -> Step:
 
 
 def _limit_ends(now: Session, at: float) -> float:
-    known = now.parked_until > at
+    known = believed(now.parked_until, at)
     return now.parked_until + LIMIT_MARGIN_S if known else at + UNKNOWN_LIMIT_S
 
 

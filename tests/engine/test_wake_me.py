@@ -34,16 +34,16 @@ async def called(folder: Path, **arguments: object) -> Events | str:
 
 
 @pytest.mark.parametrize(
-    ("given", "due"),
+    ("given", "due", "clock"),
     [
-        ({"after_minutes": 90}, datetime(2026, 1, 11, 0, 30, tzinfo=TOKYO)),
-        ({"at": "23:30"}, datetime(2026, 1, 10, 23, 30, tzinfo=TOKYO)),
-        ({"at": "07:15"}, datetime(2026, 1, 11, 7, 15, tzinfo=TOKYO)),
-        ({"at": "23:00"}, datetime(2026, 1, 11, 23, 0, tzinfo=TOKYO)),
+        ({"after_minutes": 90}, datetime(2026, 1, 11, 0, 30, tzinfo=TOKYO), "00:30"),
+        ({"at": "23:30"}, datetime(2026, 1, 10, 23, 30, tzinfo=TOKYO), "23:30"),
+        ({"at": "07:15"}, datetime(2026, 1, 11, 7, 15, tzinfo=TOKYO), "07:15"),
+        ({"at": "23:00"}, datetime(2026, 1, 11, 23, 0, tzinfo=TOKYO), "Sun 23:00"),
     ],
 )
 async def test_the_next_such_time_is_meant(
-    tmp_path: Path, given: dict[str, object], due: datetime
+    tmp_path: Path, given: dict[str, object], due: datetime, clock: str
 ) -> None:
     events = await called(tmp_path, **given)
     assert not isinstance(events, str)
@@ -52,7 +52,7 @@ async def test_the_next_such_time_is_meant(
     assert (stream, event.due_at, event.clock) == (
         "session/s-1",
         due.timestamp(),
-        due.strftime("%H:%M"),
+        clock,
     )
 
 
