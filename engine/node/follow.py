@@ -247,6 +247,7 @@ class Follower:
         look   is called when nobody seems to hold the run's lock, and writes its end if so
         """
         watch = watcher.watch(self._path)
+        waited = False
         try:
             while True:
                 watch.changed.clear()
@@ -259,9 +260,11 @@ class Follower:
                     if self._next() is None:
                         await push(self._message(self._offset, self._end(), over=True))
                         return
-                elif found is not None or folder.alive(self._path):
-                    # What just wrote lives, most likely: its lock is tried where nothing more comes.
+                elif (found is not None and waited) or folder.alive(self._path):
+                    # What just wrote lives, most likely, and its death would be told as a close. Of
+                    # what was there before we came, only the lock says so.
                     await watcher.wait(watch)
+                    waited = True
                 else:
                     await look(self._run)
                     if folder.ended(self._path) is None:
