@@ -464,6 +464,7 @@ class Week:
             taken=pieces,
             workers=pieces,
         )
+        await self._all_said()
         until = time.monotonic() + CHAT_LIMIT_S
         # Two goals that ship at once: the later one is taken in, checked again and put back once more.
         moved = re.compile(r"ship/\S+ has ShipPushed 2 times")
@@ -471,6 +472,18 @@ class Week:
             await asyncio.sleep(1.0)
         found = [fault for fault in faults(self._scene(), expected) if not moved.fullmatch(fault)]
         assert not found, found
+
+    async def _all_said(self) -> None:
+        """Return once the bot has said what it had to say: a week's words come a second apart."""
+        left, until = self._to_say(), time.monotonic() + CHAT_LIMIT_S
+        while left and time.monotonic() < until:  # noqa: ASYNC110
+            await asyncio.sleep(1.0)
+            if (now := self._to_say()) < left:
+                left, until = now, time.monotonic() + CHAT_LIMIT_S
+
+    def _to_say(self) -> int:
+        with closing(sqlite3.connect(f"file:{self._home.bot_db}?mode=ro", uri=True)) as file:
+            return int(file.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
     def _scene(self) -> Scene:
         return Scene(
