@@ -476,7 +476,7 @@ class Week:
     async def _all_said(self) -> None:
         """Return once the bot has said what it had to say: a week's words come a second apart."""
         left, until = self._to_say(), time.monotonic() + CHAT_LIMIT_S
-        while left and time.monotonic() < until:  # noqa: ASYNC110
+        while left and time.monotonic() < until:
             await asyncio.sleep(1.0)
             if (now := self._to_say()) < left:
                 left, until = now, time.monotonic() + CHAT_LIMIT_S
