@@ -87,6 +87,7 @@ class Following:
         self._asked_again: set[str] = set()
         self._doing: dict[str, str] = {}
         self._heard: dict[str, float] = {}
+        self._heard_itself: set[str] = set()  # of these a line came, and not only a wait began
         self._read: dict[str, int] = {}
         self._positions: dict[str, int] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -131,6 +132,11 @@ class Following:
         return self._readers.get(run)
 
     def hear_anew(self, run: str) -> None:
+        """Note that a run was heard just now, or started by us: how long it is silent, we know."""
+        self._heard_itself.add(run)
+        self.count_anew(run)
+
+    def count_anew(self, run: str) -> None:
         """Count the time a run has been silent from now on."""
         self._heard[run] = self._uptime()
 
@@ -141,6 +147,10 @@ class Following:
     def has_heard(self, run: str) -> bool:
         """Whether a run has printed anything since we began, after a start of ours."""
         return run in self._heard
+
+    def has_heard_itself(self, run: str) -> bool:
+        """Whether we know by our own clock, which nobody sets, since when a run is silent."""
+        return run in self._heard_itself
 
     def silent_s(self, run: str) -> float:
         """How long a run has printed nothing that counts."""
@@ -196,6 +206,7 @@ class Following:
     def _forget(self, run: str) -> None:
         self._doing.pop(run, None)
         self._heard.pop(run, None)
+        self._heard_itself.discard(run)
         self._read.pop(run, None)
 
     def note_doing(self, run: str, text: str) -> None:

@@ -2,7 +2,8 @@
 
     Watch is due ──> silent for long? ──> run.pulse ──> all it printed is read? ──> RunQuiet
 
-The machine is asked only then, and for a run of which we have heard nothing since we began. A line that is printed and not read yet ends the silence, whatever it
+The machine is asked only then, and for a run of which we have heard nothing since we began. Only of such a
+run its machine's clock says for how long: that one may be set, or jump over a sleep of the machine. A line that is printed and not read yet ends the silence, whatever it
 says: it may be a question to the owner. Neighbours: following.py (how long, and how far it was read),
 at_work.py (the tools an agent has open), engine/rules/silence.py (what is made of it).
 """
@@ -45,12 +46,12 @@ async def look(runs: Known, machine: Machine, run: str) -> RunQuiet:
     except (TimeoutError, Unavailable, NodeRefused) as no:
         log.info("no pulse run=%s: %s", run, no)
         return link_is_silent(runs, run)
-    spooled = int(seen["spooled"])
+    spooled, ours = int(seen["spooled"]), runs.following.has_heard_itself(run)
     if runs.following.read_to(run) < spooled:
         return link_is_silent(runs, run)
     return RunQuiet(
         run=run,
-        silent_s=max(silent_s, float(seen["silent_s"])),
+        silent_s=silent_s if ours else max(silent_s, float(seen["silent_s"])),
         tools=left.tools,
         retry=left.retry,
         pulse=_pulse(seen),
@@ -60,7 +61,7 @@ async def look(runs: Known, machine: Machine, run: str) -> RunQuiet:
 
 def link_is_silent(runs: Known, run: str) -> RunQuiet:
     """What a run printed may be on its way still: its silence counts from now on."""
-    runs.following.hear_anew(run)
+    runs.following.count_anew(run)
     return RunQuiet(run=run, silent_s=0.0)
 
 
@@ -74,4 +75,5 @@ def _pulse(seen: dict[str, Any]) -> Pulse | None:
         cpu_s=float(seen["cpu_s"]),
         over_s=float(seen["over_s"]),
         stopped=str(seen["stopped"]),
+        halted=int(seen.get("halted", 0)),
     )

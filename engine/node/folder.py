@@ -31,6 +31,7 @@ from engine.node import points
 from engine.node.opening import Odd, aside, opened, written
 
 MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
+_MOST_PID = 4194304  # what Linux gives out at most
 BLOB_START = 2048  # bytes of a blob that stand in its line
 
 TYPE_CHECKING = False  # as typing's own, which every run would pay for
@@ -98,6 +99,12 @@ def alive(folder: str) -> bool:
     finally:
         os.close(handle)
     return False
+
+
+def pid(told: object) -> int:
+    """Return a process's number as a file tells it, 0 if that is none: agents may write there too."""
+    is_one = isinstance(told, int) and not isinstance(told, bool) and 1 < told <= _MOST_PID
+    return told if is_one else 0  # type: ignore[return-value]
 
 
 def ended(folder: str) -> Fields | None:

@@ -58,7 +58,8 @@ class Pulse:
         youngest_s since the last of those began
         busiest    the name of the process that used the most time, "" if none did
         cpu_s      what all of them used within the last `over_s` seconds; 0 when asked the first time
-        stopped    the name of a process that a signal keeps from going on
+        halted     how many of the others a signal keeps from going on
+        stopped    the name of the agent, or of what is above it, if a signal keeps it from going on
         What lives is left out where it cannot be known.
         """
         spooled, since = printed(path)
@@ -73,14 +74,16 @@ class Pulse:
             return {}
         below = list(_below(top, found))
         now_s = _since_boot()
-        used = self._used(path, [found[top], *below], now_s)
+        used = self._used(path, [found[top], *below])
         own = [one for one in below if self._is_own(one, top, agent, child)]
-        stopped = [one.name for one in below if one.state == "T" and not self._is_desk(one.pid)]
+        keepers = (top, agent, folder.pid(child.get("pid")), self._runner(child))
+        stopped = [found[pid].name for pid in keepers if pid in found and found[pid].state == "T"]
         return {
             "others": len(own),
             "youngest_s": round(
                 min((max(0.0, now_s - one.started_s) for one in own), default=0.0), 2
             ),
+            "halted": sum(one.state == "T" for one in own),
             "stopped": stopped[0] if stopped else "",
             **used,
         }
@@ -88,24 +91,29 @@ class Pulse:
     def _ends(self, child: folder.Fields, found: Mapping[int, Process]) -> tuple[int, int]:
         """Return below which process all of the run is, and which one is the agent; 0: nobody."""
         is_fenced = bool(child.get("fenced"))
-        top = int(child.get("child_pid" if is_fenced else "runner") or 0)
+        top = folder.pid(child.get("child_pid" if is_fenced else "runner"))
         started = str(child.get("started" if is_fenced else "runner_started") or "")
         if top not in found or found[top].state == "Z":
             return 0, 0
         if not started or fence.start_time(top) != started:
             return 0, 0  # another process by the same number
         if not is_fenced:
-            return top, int(child.get("pid") or 0)
+            return top, folder.pid(child.get("pid"))
         inside = [one for one in found.values() if one.parent == top]
         return top, min(inside, key=lambda one: (one.started_s, one.pid)).pid if inside else 0
 
+    def _runner(self, child: folder.Fields) -> int:
+        """Return what keeps the run, which stands outside its fence; 0 if it is gone."""
+        pid, started = folder.pid(child.get("runner")), str(child.get("runner_started") or "")
+        return pid if pid and started and fence.start_time(pid) == started else 0
+
     def _is_own(self, one: Process, top: int, agent: int, child: folder.Fields) -> bool:
-        ours = one.pid in (top, agent, int(child.get("pid") or 0)) or one.state == "Z"
+        ours = one.pid in (top, agent, folder.pid(child.get("pid"))) or one.state == "Z"
         return not ours and not self._is_desk(one.pid)
 
-    def _used(self, path: str, those: list[Process], now_s: float) -> folder.Fields:
+    def _used(self, path: str, those: list[Process]) -> folder.Fields:
         each = {(one.pid, one.started_s): one.cpu_s for one in those}
-        now = Sample(now_s, sum(each.values()), each)
+        now = Sample(time.monotonic(), sum(each.values()), each)  # a suspended machine is not idle
         before = self._before.pop(path, None)
         self._before[path] = now
         if len(self._before) > _ASKED_FOR:

@@ -52,6 +52,7 @@ class Runs:
         self._code = code_folder()
         self._started: dict[str, subprocess.Popen[bytes]] = {}
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()  # forked ones, told by a thread
+        self._stuck: set[str] = set()  # runs that were ended together with their runner
         self.told: Callable[[], None] = lambda: None  # called in that thread: `reap` has news
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
 
@@ -258,8 +259,8 @@ class Runs:
     def _end_without_a_word(self, run: str) -> Fields:
         """Ask a run to end whose inbox takes nothing more: its runner knows the agent's way out."""
         child = folder.read(os.path.join(self.path(run), "child.json")) or {}
-        pid = _pid(child.get("runner"))
-        if pid and fence.start_time(pid) == child.get("runner_started"):
+        pid, started = folder.pid(child.get("runner")), child.get("runner_started")
+        if pid and started and fence.start_time(pid) == started:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         return self.state(run)
@@ -281,11 +282,7 @@ class Runs:
             return False
         if pulse.printed(path)[0] <= offset:
             return False
-        try:
-            with open(opened(os.path.join(path, "in.jsonl")), "rb") as file:
-                return b'"k": "end"' not in file.read()  # within a text its quotes are escaped
-        except (FileNotFoundError, Odd):
-            return True
+        return not _was_told_to_end(path)
 
     def kill(self, run: str) -> Fields:
         """End a run now, and its runner too if that does not do it. Takes up to some seconds."""
@@ -298,13 +295,43 @@ class Runs:
             time.sleep(0.01)
         if folder.alive(path):
             child = folder.read(os.path.join(path, "child.json")) or {}
-            fence.kill_tree(_pid(child.get("runner")), str(child.get("runner_started", "")))
+            pid = folder.pid(child.get("runner"))
+            if not fence.kill_tree(pid, str(child.get("runner_started", ""))) and pid:
+                self._say_once(path, _does_not_end([pid]))
         self.finish(run)
         until = time.monotonic() + _ENDS_S
         while folder.ended(path) is None and time.monotonic() < until:
             time.sleep(0.01)  # another thread saw its end as well, and is writing it down
             self.finish(run)
         return self.state(run)
+
+    def end_stuck(self, run: str) -> bool:
+        """End a run whose runner did not do so when told to; True once that is over.
+
+        A runner that a signal stopped, or that waits for a disk for ever, reads no inbox.
+        """
+        path = self.path(run)
+        if folder.ended(path) is None and folder.alive(path):
+            try:
+                self.input(run, "end 0", "end", {"grace_s": 0, "line": ""})
+            except OSError as error:
+                if not room.is_missing(error):
+                    raise
+                return False  # what it printed waits for room as well (hold.py): it is not stuck
+            self._stuck.add(run)
+            self.kill(run)
+        return self.finish(run) and not folder.alive(path)
+
+    def ordered(self) -> list[str]:
+        """Return the runs that live though somebody told them to end: no node before us saw to that."""
+        return [
+            name
+            for name in os.listdir(self._folder)
+            if _RUN.fullmatch(name) and self._is_to_end(os.path.join(self._folder, name))
+        ]
+
+    def _is_to_end(self, path: str) -> bool:
+        return folder.ended(path) is None and folder.alive(path) and _was_told_to_end(path)
 
     def blob(self, run: str, name: str, offset: int, length: int) -> Fields:
         """Return a part of a long line that was put aside."""
@@ -375,8 +402,8 @@ class Runs:
                 return False
             with contextlib.suppress(FileNotFoundError):  # what it was noting as it fell
                 os.unlink(os.path.join(path, "child.json.new"))
-            words = "Cut off: the process that kept it is gone."
-            folder.close(path, {**_how("cut off", words), **child})
+            folder.close(path, {**child, **(_stuck() if run in self._stuck else _gone())})
+            self._stuck.discard(run)
             return True
         finally:
             os.close(lock)
@@ -385,7 +412,7 @@ class Runs:
         """End what a dead runner left, told by more than a pid; return what could not be ended."""
         left: list[int] = []
         if child:
-            pid = _pid(child.get("child_pid" if child.get("fenced") else "pid"))
+            pid = folder.pid(child.get("child_pid" if child.get("fenced") else "pid"))
             started = str(child.get("started", ""))
             if pid > 1 and started and not fence.kill_tree(pid, started):
                 left.append(pid)
@@ -434,6 +461,14 @@ def _turn(session: str, run: str) -> int:
     return int(number) if name == session and number.isdigit() else 0
 
 
+def _was_told_to_end(path: str) -> bool:
+    try:
+        with open(opened(os.path.join(path, "in.jsonl")), "rb") as file:
+            return b'"k": "end"' in file.read()  # within a text its quotes are escaped
+    except (FileNotFoundError, Odd):
+        return False
+
+
 def _does_not_end(pids: list[int]) -> str:
     try:
         with open(f"/proc/{pids[0]}/comm", encoding="utf-8", errors="replace") as file:
@@ -445,12 +480,16 @@ def _does_not_end(pids: list[int]) -> str:
     )
 
 
-def _pid(told: object) -> int:
-    return told if isinstance(told, int) else 0
-
-
 def _how(why: str, words: str) -> Fields:
     return {"code": None, "signal": None, "why": why, "words": words, "at": round(time.time(), 3)}
+
+
+def _gone() -> Fields:
+    return _how("cut off", "Cut off: the process that kept it is gone.")
+
+
+def _stuck() -> Fields:
+    return _how("stopped", "Ended: the process that kept it did not do so, and was ended with it.")
 
 
 def code_folder() -> str:

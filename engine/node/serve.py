@@ -55,8 +55,10 @@ _BESIDES = (".local/bin", ".claude/local", ".npm-global/bin", ".bun/bin", ".carg
 
 _TAKE_S = 15.0  # for the node before us to finish what it is writing
 _AGAIN_S = 5.0  # between two tries to end what does not end
+STUCK_S = 20.0  # for a runner to end a run past its grace, before both are ended
 _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
 _NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
+_GRACE_S = 10.0  # what a run has that is told to end, if nothing else is said (runner.py)
 _AT_ONCE = 25  # runs that are begun to be followed in one turn
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
@@ -156,6 +158,7 @@ class Node:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
         self._again: set[str] = set()  # runs whose processes did not end, looked at again soon
+        self._seen_out: dict[str, asyncio.TimerHandle] = {}  # runs told to end, looked at then
         self._ops: dict[str, Op] = {
             "hello": Op(self._hello, writes=False),
             "load": Op(self._load, writes=False),
@@ -165,7 +168,7 @@ class Node:
             "run.unfollow": Op(self._unfollow, writes=False),
             "run.ack": Op(self._ack, writes=False),
             "run.input": Op(self._runs.input, writes=True),
-            "run.end": Op(self._runs.end, writes=True),
+            "run.end": Op(self._end, writes=True),
             "run.kill": Op(self._threaded(self._runs.kill), writes=True),
             "run.list": Op(self._list, writes=False),
             "run.blob": Op(self._runs.blob, writes=False),
@@ -317,6 +320,40 @@ class Node:
             tried.update(fresh)
         return {"left": self._runs.writers_beside(session, run)}
 
+    def _end(
+        self, run: str, grace_s: float | None = None, line: str = "", unless_past: int = 0
+    ) -> dict[str, Any]:
+        state = self._runs.end(run, grace_s, line, unless_past)
+        if state["alive"] and not state.get("went_on"):
+            self._see_out(run, STUCK_S + max(_GRACE_S if grace_s is None else grace_s, 0.0))
+        return state
+
+    def _see_out(self, run: str, in_s: float) -> None:
+        """Look then whether a run that was told to end has; the earliest of several looks counts."""
+        loop, known = asyncio.get_running_loop(), self._seen_out.get(run)
+        if known is None or loop.time() + in_s < known.when():
+            if known is not None:
+                known.cancel()
+            self._seen_out[run] = loop.call_later(in_s, self._is_out, run)
+
+    def _is_out(self, run: str) -> None:
+        del self._seen_out[run]
+        self._spawn(self._end_stuck(run))
+
+    async def _end_stuck(self, run: str) -> None:
+        """End a run that did not end when told to, together with its runner, if that is ours to do."""
+        if not self._claim.holds:
+            return
+        try:
+            with self._acting():
+                over = await self._in_thread(lambda: self._runs.end_stuck(run))
+        except OSError as error:
+            if not room.is_missing(error, self._home):
+                raise
+            over = False
+        if not over:
+            self._see_out(run, STUCK_S)
+
     def _list(self, runs: list[str] | None = None) -> dict[str, Any]:
         return {"runs": self._runs.states(runs)}
 
@@ -359,6 +396,9 @@ class Node:
         """Look for what the node before us left undone; whoever follows a run need not wait for it."""
         with self._acting():
             left = await self._in_thread(self._runs.unfinished)
+            ordered = await self._in_thread(self._runs.ordered)
+        for run in ordered:  # with which grace is known to its runner alone
+            self._see_out(run, STUCK_S + _GRACE_S)
         for run in left:
             self._spawn(self._look(run))
 

@@ -33,6 +33,7 @@ BUSY_S = 0.2  # the least that counts
 TOOL_BEGAN_S = 5.0  # a tool's process may be this much older than the line that tells of it
 IDLE_TOOL_S = 2 * 3600.0  # a tool without a sign of life for so long is told of
 BUSY_TOOL_S = 8 * 3600.0  # and one that works
+RETRY_MOST_S = 24 * 3600.0  # a try that is said to be farther off is none to wait for
 STEPS_MIN = (3, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 360, 480, 720)
 HOURS = 12 * 60  # past the last step: every so many minutes
 
@@ -130,7 +131,7 @@ def _why(now: Session, event: RunQuiet, silent_s: float) -> Found:
         return Why.TASKS, "", 0.0, 0.0
     if believed(now.parked_until, at):
         return Why.LIMIT, "", 0.0, now.parked_until
-    if event.retry is not None and believed(event.retry.until + QUIET_S, at):
+    if event.retry is not None and at - QUIET_S < event.retry.until <= at + RETRY_MOST_S:
         return Why.NETWORK, event.retry.reason, 0.0, event.retry.until
     tool = next((tool for tool in event.tools if _runs(tool, event, silent_s)), None)
     if tool is not None:
@@ -138,7 +139,7 @@ def _why(now: Session, event: RunQuiet, silent_s: float) -> Found:
         return Why.TOOL, named, min(tool.since, at - silent_s), 0.0
     if now.tasks or (pulse is not None and _works(pulse)):
         return Why.TASKS, pulse.busiest if pulse is not None else "", 0.0, 0.0
-    left = LEFT_BEHIND_S if pulse is not None and pulse.others else QUIET_S
+    left = LEFT_BEHIND_S if pulse is not None and pulse.others > pulse.halted else QUIET_S
     known = pulse is None or pulse.over_s > 0  # whether it works is told from the second look on
     return (Why.HUNG if silent_s >= left and known else Why.MODEL), "", 0.0, 0.0
 
@@ -200,6 +201,10 @@ def _past_patience(found: Silence, event: RunQuiet, silent_s: float) -> str:
     match found.why:
         case Why.STOPPED:
             return "does not go on: a signal from outside stopped one of its processes"
+        case Why.NETWORK if silent_s >= IDLE_TOOL_S:
+            return (
+                f"has waited {silent_s / 3600:.0f} h for its model's service, which does not answer"
+            )
         case Why.TOOL | Why.TASKS if silent_s >= patience_s:
             how = "without a word" if works else "without a word or a sign of life"
             what = "a tool" if found.why is Why.TOOL else "tasks of its own"

@@ -99,7 +99,10 @@ class Pulse(Struct, frozen=True):
     busiest: str = ""  # the name of the process that used the most time
     cpu_s: float = 0.0  # what all used in the last `over_s` seconds; those are 0 at the first look
     over_s: float = 0.0
-    stopped: str = ""  # the name of a process that a signal keeps from going on
+    stopped: str = (
+        ""  # the name of the agent, or what is above it, if a signal keeps it from going on
+    )
+    halted: int = 0  # how many of the others a signal keeps from going on
 
 
 class Why(StrEnum):

@@ -77,6 +77,24 @@ async def test_after_a_start_its_silence_is_as_long_as_it_was() -> None:
     assert (told.silent_s, box.asked) == (QUIET_S, 1)
 
 
+async def test_a_clock_that_is_set_makes_no_silence_of_one_we_have_heard_longer() -> None:
+    """A machine that sleeps, or whose clock is set, tells of an hour in which nobody was silent."""
+    box = cast(Machine, Box(SEEN | {"silent_s": 3600.0}))
+    known = Known(SHOWN_S)
+    assert (await silent.look(known, box, RUN)).silent_s == SHOWN_S
+    silent.link_is_silent(known, RUN)
+    known.now += SHOWN_S + 1
+    assert (await silent.look(known, box, RUN)).silent_s == SHOWN_S + 1
+
+
+async def test_a_link_that_was_down_after_a_start_is_not_taken_for_a_word_of_the_run() -> None:
+    known = Known(None)
+    silent.link_is_silent(known, RUN)
+    known.now += SHOWN_S
+    box = cast(Machine, Box(SEEN | {"silent_s": QUIET_S}))
+    assert (await silent.look(known, box, RUN)).silent_s == QUIET_S
+
+
 async def test_a_machine_that_cannot_tell_what_lives_tells_how_long_at_least() -> None:
     box = Box({"spooled": 10, "silent_s": 0.0})
     told = await silent.look(Known(QUIET_S), cast(Machine, box), RUN)

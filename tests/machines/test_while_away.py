@@ -43,8 +43,11 @@ class Silence:
         self.silent = 3600.0
         self.following = self
 
-    def hear_anew(self, run: str) -> None:
+    def count_anew(self, run: str) -> None:
         self.silent = 0.0
+
+    def has_heard_itself(self, run: str) -> bool:
+        return True
 
     def silent_s(self, run: str) -> float:
         return self.silent

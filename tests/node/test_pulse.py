@@ -5,6 +5,7 @@ As root the runs here are unfenced; one in a fence is tried as an ordinary user 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -19,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from engine.node import fence
+from engine.node import fence, folder
 from engine.node.pulse import Pulse
 from engine.node.runs import Runs
 from tests.node.reading import ended, said, until
@@ -151,6 +152,38 @@ def test_a_stopped_agent_is_told(runs: Runs, run: str) -> None:
     until(lambda: pulse.of(str(path))["stopped"] == "sh")
     os.kill(agent, signal.SIGCONT)
     until(lambda: pulse.of(str(path))["stopped"] == "")
+
+
+def test_a_stopped_runner_is_told(runs: Runs, run: str) -> None:
+    path = up(shell(runs, run, "echo up; read never"))
+    runner = until(lambda: folder.read(str(path / "child.json")))["runner"]
+    os.kill(runner, signal.SIGSTOP)
+    try:
+        until(lambda: Pulse().of(str(path))["stopped"])
+    finally:
+        os.kill(runner, signal.SIGCONT)
+
+
+def test_a_stopped_process_that_was_left_behind_does_not_stop_the_agent(
+    runs: Runs, run: str
+) -> None:
+    path = up(shell(runs, run, "sleep 300 & kill -STOP $!; echo up; read never"))
+    seen = until(lambda: (seen := felt(Pulse(), path))["halted"] and seen)
+    assert (seen["others"], seen["halted"], seen["stopped"]) == (1, 1, "")
+
+
+@pytest.mark.parametrize("pid", ["x", [1], {}, None, True, -1, 1e400, 2**80])
+def test_where_notes_of_a_run_were_spoilt_nothing_is_made_up(
+    runs: Runs, run: str, pid: object
+) -> None:
+    path = up(shell(runs, run, "echo up; read never"))
+    kept = (path / "child.json").read_text()
+    for spoilt in ({"fenced": True, "child_pid": pid}, {"runner": pid, "runner_started": ""}):
+        (path / "child.json").write_text(json.dumps(spoilt))
+        assert set(Pulse().of(str(path))) == {"spooled", "silent_s"}
+    (path / "child.json").write_text(json.dumps({**json.loads(kept), "pid": pid}))
+    assert Pulse().of(str(path))["stopped"] == ""
+    (path / "child.json").write_text(kept)
 
 
 def agents(path: Path) -> list[int]:

@@ -17,7 +17,7 @@ from engine.node import folder
 from engine.node.follow import Watcher
 from engine.node.link import PROTOCOL, Channel
 from engine.node.runs import code_folder
-from tests.node.reading import ended, lines, said, until
+from tests.node.reading import ended, gone, lines, said, until
 
 PYTHON = os.path.realpath(sys.executable)
 PATH = os.environ.get("PATH", os.defpath)
@@ -69,7 +69,7 @@ class Node:
                 self._early[message["id"]] = message
 
 
-Open = Callable[[], Awaitable[Node]]
+Open = Callable[..., Awaitable[Node]]
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ async def open_node(home: Path) -> AsyncIterator[Open]:
     begin = "import sys;sys.path.insert(0,sys.argv[1]);from engine.node.__main__ import main"
     opened: list[Node] = []
 
-    async def open_one() -> Node:
+    async def open_one(first: str = "pass") -> Node:
         process = await asyncio.create_subprocess_exec(
-            *(PYTHON, "-I", "-S", "-c", f"{begin};main(sys.argv[2:])"),
+            *(PYTHON, "-I", "-S", "-c", f"{begin};{first};main(sys.argv[2:])"),
             *(code_folder(), "serve", "--home", str(home)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -290,6 +290,86 @@ async def test_a_stopped_runner_is_no_reason_to_wait_for_ever(
     os.kill(child["runner"], signal.SIGSTOP)
     answer = await node.ask("run.kill", run=run)
     assert answer["ok"]["exit"]["why"] == "cut off"
+
+
+SOON = "import engine.node.serve as serve;serve.STUCK_S=0.05"
+
+
+async def stuck(node: Node, home: Path, run: str) -> dict[str, Any]:
+    """A run whose agent lives on under a runner that a signal stopped; return what is noted of it."""
+    await node.ask("run.start", spec=shell(run, "echo up; read never"))
+    path = home / "runs" / run
+    until(lambda: said(path) == ["up"])
+    child: dict[str, Any] = until(lambda: folder.read(str(path / "child.json")))
+    os.kill(child["runner"], signal.SIGSTOP)
+    return child
+
+
+async def test_an_end_that_a_stopped_runner_does_not_hear_is_carried_out_past_its_grace(
+    open_node: Open, home: Path, run: str
+) -> None:
+    """As for a hung run, for Stop and behind an interrupt: an end that was said comes."""
+    node = await open_node(SOON)
+    await node.hello(1)
+    child = await stuck(node, home, run)
+    for grace_s in (3600.0, 0.0, 0.0):  # the most pressing counts, however often it comes
+        assert (await node.ask("run.end", run=run, grace_s=grace_s))["ok"]["alive"]
+    await node.ask("run.follow", runs=[[run, 0, 1]])
+    async with asyncio.timeout(60):
+        await node.pushed(lambda pushes: pushes[-1]["over"])
+    (how,) = out(node.pushes, "exit")
+    assert (how["why"], how["signal"]) == ("stopped", None)
+    assert gone(child["runner"])
+    assert gone(child["pid"])
+
+
+async def test_an_end_that_was_ordered_of_a_node_that_fell_is_carried_out_by_the_next(
+    open_node: Open, home: Path, run: str
+) -> None:
+    first = await open_node()
+    await first.hello(1)
+    child = await stuck(first, home, run)
+    await first.ask("run.end", run=run, grace_s=0.0)
+    first.process.kill()
+    await first.process.wait()
+    await (await open_node(f"{SOON};serve._GRACE_S=0.05")).hello(2)
+    assert ended(home / "runs" / run)["why"] == "stopped"
+    assert gone(child["pid"])
+
+
+async def test_an_end_that_comes_within_its_grace_is_the_agents_own(
+    open_node: Open, home: Path, run: str
+) -> None:
+    node = await open_node(SOON)
+    await node.hello(1)
+    await node.ask("run.start", spec=shell(run, "echo up; read never; echo bye"))
+    until(lambda: said(home / "runs" / run) == ["up"])
+    await node.ask("run.end", run=run, grace_s=30.0)
+    how = ended(home / "runs" / run)
+    assert (how["why"], how["code"]) == ("", 0)
+    assert said(home / "runs" / run) == ["up", "bye"]
+
+
+async def test_a_look_at_a_run_whose_notes_were_spoilt_ends_no_node(
+    open_node: Open, home: Path, run: str
+) -> None:
+    """An unfenced agent can write there, and a disk can lose what was written."""
+    node = await open_node()
+    await node.hello(1)
+    await node.ask("run.start", spec=shell(run, "cat"))
+    path = home / "runs" / run / "child.json"
+    child = until(lambda: folder.read(str(path)))
+    for spoilt in SPOILT:
+        path.write_text(spoilt)
+        assert "spooled" in (await node.ask("run.pulse", run=run))["ok"]
+    path.write_text(json.dumps(child))
+
+
+SPOILT = (
+    *('{"fenced": true, "child_pid": "x"}', '{"fenced": true, "child_pid": [1]}', "[1]", "{"),
+    *('{"fenced": true, "child_pid": 1e400}', '{"runner": {}, "runner_started": ""}'),
+    *('{"runner": 99999999999999999999, "runner_started": "x"}', '{"runner": -1}'),
+)
 
 
 async def test_an_offset_past_the_end_is_noted_and_read_on_from(

@@ -31,6 +31,7 @@ from engine.rules.silence import (
     LOOK_S,
     LOOKS_S,
     QUIET_S,
+    RETRY_MOST_S,
     SHOWN_S,
 )
 from engine.rules.turn_ends import MAX_CUT_OFFS
@@ -278,6 +279,39 @@ def test_a_try_that_is_to_come_is_waited_for() -> None:
     assert why(world, start, 3 * LONG, retry=retry, pulse=IDLE) is Why.NETWORK
     world.pass_time(1)
     assert why(world, start, 3 * LONG, retry=retry, pulse=IDLE) is Why.HUNG
+
+
+def test_its_owner_is_told_once_of_a_service_that_does_not_answer_for_hours() -> None:
+    world, start = running()
+    for silent_s in (IDLE_TOOL_S - 1, IDLE_TOOL_S, 2 * IDLE_TOOL_S, 20 * IDLE_TOOL_S):
+        retry = Retry("overloaded", world.now + 60)
+        assert why(world, start, silent_s, retry=retry, pulse=IDLE) is Why.NETWORK
+    (words,) = warned(world)
+    assert words == (
+        "Worker 1 “One” has waited 2 h for its model's service, which does not answer. Nothing is "
+        "ended unasked."
+    )
+    assert world.owes(CloseRun) == []
+
+
+@pytest.mark.parametrize("in_s", [RETRY_MOST_S + 1, 1e9, float("inf"), float("nan")])
+def test_a_try_that_is_said_to_be_years_off_is_none_to_wait_for(in_s: float) -> None:
+    world, start = running()
+    retry = Retry("overloaded", world.now + in_s)
+    assert why(world, start, QUIET_S, retry=retry, pulse=IDLE) is Why.HUNG
+
+
+def test_a_stopped_process_that_was_left_behind_is_no_sign_of_life() -> None:
+    world, start = running()
+    halted = Pulse(others=1, youngest_s=600.0, over_s=300.0, halted=1)
+    assert why(world, start, QUIET_S - 1, pulse=halted) is Why.MODEL
+    assert why(world, start, QUIET_S, pulse=halted) is Why.HUNG
+
+
+def test_a_stopped_process_of_an_open_tool_is_waited_for_like_one_that_sleeps() -> None:
+    world, start = running()
+    halted = Pulse(others=1, youngest_s=600.0, over_s=300.0, halted=1)
+    assert why(world, start, LONG, tools=(tool(world, LONG),), pulse=halted) is Why.TOOL
 
 
 @pytest.mark.parametrize("pulse", [IDLE, SLEEPS, None])
