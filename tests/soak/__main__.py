@@ -5,8 +5,8 @@
     the other   a week (week.py), the points of node and runner, spoiled spools (tests/nodepoints),
                 kills (voyages.py)
 
-With a bound the week is lived whole all the same; each other part gets its share of the time that is left,
-covers evenly as much as fits into it, and says how much that was. Without one nothing is left out, and all of it goes on with other seeds until it is stopped. The
+With a bound each part gets its share of the time (the week: a quarter of its sessions), covers evenly as
+much as fits into it, and says how much that was. Without one nothing is left out, and all of it goes on with other seeds until it is stopped. The
 first end that is not as it should be ends it all: what happened where is said, and the world is kept.
 """
 
@@ -78,7 +78,8 @@ def growth(minutes: float, seed: int) -> list[str]:
 
 
 def week(minutes: float, seed: int) -> list[str]:
-    return ["tests.soak.week", "--sessions", str(SESSIONS), "--seed", str(seed)]
+    sessions = SESSIONS // 4 if minutes else SESSIONS
+    return ["tests.soak.week", "--sessions", str(sessions), "--seed", str(seed)]
 
 
 Lanes = tuple[tuple[Part, ...], ...]
@@ -91,10 +92,10 @@ LANES: Lanes = (
         Part("growth", growth, 0.1),
     ),
     (
-        Part("week", week, 0.6),
-        Part("node and runner", points, 0.15),
+        Part("week", week, 0.5),
+        Part("node and runner", points, 0.2),
         Part("spools", spools, 0.05),
-        Part("kills", voyages, 0.2),
+        Part("kills", voyages, 0.25),
     ),
 )
 UNBOUNDED: Lanes = (LANES[0], (*LANES[1], Part("no room", no_room, 0.2)))
