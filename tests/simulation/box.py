@@ -103,6 +103,7 @@ class Box:
         self._machines = machines
         self._luck = luck
         self._tell = tell
+        self.began_at = 0.0  # when this life did
         self._up = asyncio.Event()
         self._down = asyncio.Event()
         self._requests: asyncio.TaskGroup | None = None
@@ -149,6 +150,7 @@ class Box:
                 async with asyncio.TaskGroup() as group:
                     self._requests, self.engine = group, engine
                     self._down.clear()
+                    self.began_at = self.clock()
                     self._up.set()
                     self._tell(f"life {self.disk.life} begins")
                     await asyncio.Event().wait()

@@ -156,10 +156,13 @@ def ended_asking(history: History, machines: Iterable[SimMachine]) -> Iterator[s
     yield from (f"{run} was ended for its silence, and had asked" for run in ended if run in hung)
 
 
-def silent_for_ever(machines: Iterable[SimMachine], world: World, late_s: float) -> Iterator[str]:
+def silent_for_ever(
+    machines: Iterable[SimMachine], world: World, late_s: float, began_at: float
+) -> Iterator[str]:
     """While all is kind: what prints nothing is ended, or its card says why, or its owner was told.
 
-    late_s   by how much what is due may be late
+    late_s     by how much what is due may be late
+    began_at   when this life of the engine did: lines read once more count as heard
     """
     for machine in machines:
         for run in machine.alive():
@@ -172,7 +175,7 @@ def silent_for_ever(machines: Iterable[SimMachine], world: World, late_s: float)
                 continue
             if shown is None:
                 yield f"{run.id} has been silent for {silent_s / 60:.0f} min, and its card is too"
-            elif silent_s > UNTOLD_S and not shown.told:
+            elif min(silent_s, machine.now - began_at) > UNTOLD_S and not shown.told:
                 yield f"{run.id} has been silent for {silent_s / 3600:.1f} h, and nobody was told"
 
 

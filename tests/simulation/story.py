@@ -288,7 +288,9 @@ class Story:
             if self._judge():
                 return
             self.told.faults = list(
-                invariants.silent_for_ever(self.machines.values(), self.box.world, self.set_back_s)
+                invariants.silent_for_ever(
+                    self.machines.values(), self.box.world, self.set_back_s, self.box.began_at
+                )
             )
             if self.told.faults:
                 return
