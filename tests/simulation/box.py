@@ -186,7 +186,13 @@ class Box:
             group, engine = self._requests, self.engine
             if group is None or engine is None:
                 continue
-            answer = group.create_task(_made(request, engine.door))
+            made = _made(request, engine.door)
+            try:
+                answer = group.create_task(made)
+            except RuntimeError:  # this life is at its end, and takes nothing up any more
+                made.close()
+                await self._down.wait()
+                continue
             down = asyncio.ensure_future(self._down.wait())
             await asyncio.wait([answer, down], return_when=asyncio.FIRST_COMPLETED)
             down.cancel()

@@ -30,6 +30,13 @@ def test_whatever_happens_in_whatever_order_every_promise_is_kept(first: int) ->
     holds(first)
 
 
+@pytest.mark.parametrize("seed", [462, 503])
+def test_seeds_that_once_ended_badly_hold(seed: int) -> None:
+    """A judge that knew nothing of a start; an owner who asked in the moment of a death."""
+    told = tell(seed)
+    assert not told.faults, report(told)
+
+
 def test_a_seed_tells_the_same_story_each_time_in_whatever_process() -> None:
     """With another seed for hashes a set has another order: none may lie in the way."""
     stories = [sys.executable, "-m", "tests.simulation", "--seed", "12", "--steps"]
