@@ -5,7 +5,6 @@ Neighbours: goals.py, for lines that belong to no card; engine/board/, which mad
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -73,24 +72,7 @@ DECISIONS = {
     "resume": Decision.ALLOW,
     "leave": Decision.DENY,
 }
-ASSENT = {
-    "approve",
-    "approved",
-    "go",
-    "go ahead",
-    "lgtm",
-    "looks good",
-    "ok",
-    "okay",
-    "start",
-    "yes",
-}
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
-
-
-def _assents(text: str) -> bool:
-    """Whether a line says no more than yes."""
-    return " ".join(re.findall(r"\w+", text.lower())) in ASSENT
 
 
 class Taps(Goals, Aside):
@@ -123,12 +105,12 @@ class Taps(Goals, Aside):
             return {"goal": shown.goal, "verdict": verdict}
         if isinstance(shown, ApproachCard) and "send_back" in shown.buttons:
             # Nor may words on an approach wait for the turn that waits for a word on it.
-            verb, words = ("approve", "") if _assents(text) else ("send_back", text)
+            verb, words = ("approve", "") if ask_rule.assents(text) else ("send_back", text)
             return {
                 "goal": shown.goal,
                 "verdict": await self._tapped(shown, verb, words, cause, sent),
             }
-        if isinstance(shown, PlanCard) and "start" in shown.buttons and _assents(text):
+        if isinstance(shown, PlanCard) and "start" in shown.buttons and ask_rule.assents(text):
             raise Refused(TAP_START)
         if isinstance(shown, ProjectCard):
             if "another" not in shown.buttons:

@@ -9,6 +9,7 @@ work goes on after a usage limit).
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from msgspec import Struct
@@ -38,6 +39,18 @@ SAID = {
     Decision.ANSWER: "Answered",
     Decision.WITHDRAWN: "No longer needed",
 }
+ASSENT = {
+    "approve",
+    "approved",
+    "go",
+    "go ahead",
+    "lgtm",
+    "looks good",
+    "ok",
+    "okay",
+    "start",
+    "yes",
+}
 EDITED = "edited"  # the title of an ask about a goal that its owner edited
 BY_RULE = "your rule"
 OFFERED = {
@@ -50,6 +63,11 @@ OFFERED = {
     AskKind.LIMIT: {Decision.ALLOW, Decision.DENY},
     AskKind.WHERE: {Decision.ANSWER},
 }
+
+
+def assents(line: str) -> bool:
+    """Whether a line says no more than yes."""
+    return "?" not in line and " ".join(re.findall(r"\w+", line.lower())) in ASSENT
 
 
 class Stage(StrEnum):

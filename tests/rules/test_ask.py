@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Refused
-from engine.rules.ask import Ask, Stage, already, begin, decide
+from engine.rules.ask import Ask, Stage, already, assents, begin, decide
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
     Answered,
@@ -180,3 +180,13 @@ def test_no_order_of_taps_settles_an_ask_twice_or_changes_what_was_decided(
                 before.answers,
             )
     assert settled == (ask.stage is Stage.ANSWERED)
+
+
+@pytest.mark.parametrize("line", ["ok", "OK!", "Go ahead.", " yes "])
+def test_a_line_that_says_no_more_than_yes_assents(line: str) -> None:
+    assert assents(line)
+
+
+@pytest.mark.parametrize("line", ["ok?", "ok, but with tabs", "yes and no", "not ok", ""])
+def test_a_line_that_says_more_or_asks_does_not(line: str) -> None:
+    assert not assents(line)
