@@ -126,7 +126,7 @@ class Pulse:
         most_s, name = max(by_name, default=(0.0, ""))
         return {
             "cpu_s": round(max(0.0, now.cpu_s - before.cpu_s), 2),
-            "over_s": round(now.at_s - before.at_s, 2),
+            "over_s": now.at_s - before.at_s,
             "busiest": name if most_s > 0 else "",
         }
 

@@ -23,6 +23,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Callable, NoReturn
 
 from engine.node import points
@@ -214,9 +215,12 @@ class _Parent:
                 return
 
     def _obey(self) -> bool:
-        order, descriptors, _, _ = socket.recv_fds(
-            self._control, _ORDER, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
-        )
+        try:
+            order, descriptors, _, _ = socket.recv_fds(
+                self._control, _ORDER, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
+            )
+        except ConnectionResetError:  # the other end died with a word of ours unread
+            return False
         if not order:
             return False
         number, what, args = json.loads(order)
@@ -271,5 +275,6 @@ class _Parent:
             self._tell(self._children.pop(pid), code)
 
     def _tell(self, number: int, code: int | None) -> None:
-        self._control.send(json.dumps([number, code]).encode())
+        with suppress(BrokenPipeError, ConnectionResetError):  # it is gone: `_obey` will see that
+            self._control.send(json.dumps([number, code]).encode())
         points.passed("zygote told")
