@@ -10,7 +10,6 @@ runs.py answers and starts, agents/ (what an agent's lines mean), engine/calls.p
 from __future__ import annotations
 
 import logging
-import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from engine.adapters.following import Followed
 from engine.adapters.machines import NodeRefused
 from engine.adapters.spool import Damage
 from engine.errors import Refused, Unavailable, Unreachable
+from engine.node import folder
 from engine.node.hold import NO_ROOM
 from engine.rules.effects import ReplyDesk
 from engine.rules.events import (
@@ -57,7 +57,6 @@ STRAY = 200  # characters shown of what is no line of an agent's protocol
 MAX_KINDS = 20  # of lines that are not known
 MAX_SAID = 200_000  # characters kept of an agent's last words; its spool has them all
 MAX_ASKED = 1024 * 1024  # characters of a request that may be put to the owner
-MAX_NESTED = 200  # brackets within brackets of one: what reads it later has less room than we
 
 NOTHING_DONE = "The agent ended its turn without a word, and had done nothing in it."
 TOO_LONG = "That is too long to be put to the owner. Do it in smaller parts."
@@ -185,7 +184,7 @@ class Turn:
         match meaning:
             case lines.Began():
                 return self._began(meaning)
-            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED or _is_deep(asked):
+            case lines.Asked(input_json=asked) if len(asked) > MAX_ASKED or folder.is_deep(asked):
                 await self._turn_down(meaning)
             case lines.Asked():
                 return await self._asked(meaning)
@@ -438,14 +437,3 @@ def _took(seconds: float) -> str:
     if seconds < 90:
         return f"{max(seconds, 0):.0f} s"
     return f"{seconds / 60:.0f} min"
-
-
-def _is_deep(text: str) -> bool:
-    """Say whether some JSON is nested past all use."""
-    if text.count("[") + text.count("{") <= MAX_NESTED:
-        return False
-    depth = deepest = 0
-    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest > MAX_NESTED

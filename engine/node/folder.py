@@ -24,6 +24,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import stat
 import time
 
@@ -31,6 +32,7 @@ from engine.node import points
 from engine.node.opening import Odd, aside, opened, written
 
 MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
+MAX_NESTED = 200  # brackets within brackets of what an agent says
 _MOST_PID = 4194304  # what Linux gives out at most
 BLOB_START = 2048  # bytes of a blob that stand in its line
 
@@ -206,3 +208,14 @@ def _size(path: str) -> int:
         return os.stat(path).st_size
     except FileNotFoundError:
         return 0
+
+
+def is_deep(text: str) -> bool:
+    """Say whether some JSON is nested past all use: what reads it later may have less room than we."""
+    if text.count("[") + text.count("{") <= MAX_NESTED:
+        return False
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > MAX_NESTED

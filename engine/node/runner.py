@@ -300,9 +300,10 @@ class Desk:
     def _ask(self, caller: Caller, line: bytes) -> None:
         try:
             asked = json.loads(line)
-            json.dumps(asked, ensure_ascii=False).encode("utf-8")  # as the spool will have it
+            text = json.dumps(asked, ensure_ascii=False)
+            text.encode("utf-8")  # as the spool will have it
         except (ValueError, RecursionError):  # no JSON, no Unicode, or brackets by the thousand
-            asked = None
+            asked, text = None, ""
         if not isinstance(asked, dict):
             self._tell(caller, None, "This was no call: one JSON object a line.", True)
             return
@@ -311,6 +312,11 @@ class Desk:
             self._tell(caller, asked.get("id"), "A call needs `tool` and `args`.", True)
             return
         waiting = sum(1 for call in self._calls.values() if call.until)
+        if folder.is_deep(text):
+            self._tell(
+                caller, asked.get("id"), "Brackets within brackets, too deep to be read.", True
+            )
+            return
         if len(line) > folder.MAX_LINE or waiting >= _MAX_CALLS:
             self._tell(caller, asked.get("id"), "Too much at once: say less, or wait.", True)
             return

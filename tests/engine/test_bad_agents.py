@@ -366,7 +366,10 @@ async def test_a_worker_that_goes_round_its_desk_gets_sentences_and_changes_noth
     (piece,) = phone.state(goal).pieces
     heard = phone.session(piece.session).said
     assert heard.count("There is no tool") == 5
+    assert heard.count("too deep to be read") == 2
     assert not [c for c in phone.of(goal, QuestionCard) if c.asks]
+    (health,) = text.health(await phone.door.health())
+    assert "Damaged output" not in health.rich.text
 
 
 async def test_a_lead_that_asks_for_nonsense_gets_sentences_and_its_plan_in_the_end(
