@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TAP_S = 0.8
+NOTED = "Noted"
+KEPT = "Kept: done once the engine is back"
 ANSWER_UNITS = 190
 READS = ("diff", "peek")
 LATE = "late taps"
@@ -144,17 +146,17 @@ class Taps:
             raise
         except Unavailable:
             if done:
-                self._note(query)
+                self._note(query, KEPT)
             raise
         if done:
             sentence, alert = told(result)
             self._answer(query, sentence, alert=alert)
         return result
 
-    def _note(self, query: dict[str, Any]) -> None:
+    def _note(self, query: dict[str, Any], words: str = NOTED) -> None:
         """Answer "Noted": there is no second answer, so what comes of it is told otherwise."""
         self._noted.add(str(query.get("id", "")))
-        self._answer(query, "Noted")
+        self._answer(query, words)
 
     def _sure(self, pressed: Pressed, message: dict[str, Any], goal: str) -> Edit | None:
         """Return what a card says in its place before a goal is dropped, or once it is kept.

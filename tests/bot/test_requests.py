@@ -392,6 +392,19 @@ async def test_a_tap_is_answered_noted_when_the_engine_takes_its_time(stage: Sta
     await stage.phone.wait_for(lambda m: m.id == card.id and "✓" in m.text)
 
 
+async def test_a_tap_while_the_engine_is_down_says_so_and_is_done_once_it_is_back(
+    stage: Stage,
+) -> None:
+    stage.door.show(permission())
+    await stage.start_bot()
+    card = await stage.phone.wait_for(lambda m: "Allow" in m.labels)
+    await stage.stop_engine()
+    tap = await stage.phone.answered(stage.phone.tap(card, "Allow"))
+    assert tap.answer == "Kept: done once the engine is back"
+    await stage.start_engine()
+    await stage.phone.wait_for(lambda m: m.id == card.id and "✓" in m.text)
+
+
 async def test_that_the_answer_to_a_tap_fails_matters_nothing(stage: Stage) -> None:
     """BR-12."""
     stage.door.show(permission())

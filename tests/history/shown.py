@@ -15,11 +15,12 @@ from bot import buttons, text
 from bot.cards import ASKS
 from bot.delivery import keyboard
 from bot.emulator import Message
+from bot.taps import KEPT, NOTED
 from engine import board
 from engine.views import AnyCard, Note
 from tests.history.scene import Chat, Expected, Scene, rows_of
 
-NO_DECISION = ("", "Noted")  # what a tap is told that may still come to nothing
+NO_DECISION = ("", NOTED, KEPT)  # what a tap is told that may still come to nothing
 
 
 def of_chat(scene: Scene, expected: Expected) -> Iterator[str]:
