@@ -74,7 +74,7 @@ class Loads:
             changed.clear()
             names = {*looked_at(self._fleet()), *short_of_room(self._fleet())}
             told = {one.name for one in self._fleet().machines if one.disk.free_mb != UNKNOWN}
-            if self._uptime() >= self._disks_at:
+            if told and self._uptime() >= self._disks_at:
                 self._disks_at = self._uptime() + self._disks_s
                 names |= told
             if names:

@@ -67,10 +67,11 @@ async def test_work_waits_for_room_with_one_message_and_goes_on_by_itself(tmp_pa
         chat.home.backups.mkdir()
         (chat.home.backups / "one").write_bytes(bytes(3_000_000))
         machine.free_mb = 400
-        chat.phone.send("/new shop Add a page")
+        chat.engine.loads.look_now()
         notice = await chat.until("The box's disk is nearly full: 0.4 GB free", "backups (3 MB)")
         assert not notice.silent
         assert not pooled.exists()
+        chat.phone.send("/new shop Add a page")
         await chat.until("here: disk nearly full (0.4 GB free)", label="Stop")
         health = await chat.sent("/health", "Not all is well")
         assert "Disk nearly full: here 0.4 GB free, new work waits for 1.1 GB" in health.text

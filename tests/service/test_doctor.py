@@ -23,11 +23,13 @@ OWNER = 42
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Home:
     """A home set up without Telegram, and nothing of this machine's own user in sight."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    made = Home(tmp_path / "a home, 100%?#")
+    made = Home(tmp_path_factory.mktemp("d") / "a home, 100%?#")  # sockets bear no long path
     setup.write(made, Config(owner_ids=(OWNER,), api_url="http://127.0.0.1:9"), TOKEN)
     return made
 
