@@ -32,6 +32,7 @@ from engine.node import points
 from engine.node.opening import Odd, aside, opened, written
 
 MAX_LINE = 1024 * 1024  # of a run's output; longer ones become blobs
+_MOST = 2**52  # lines, or seconds: what tells of more is damaged
 MAX_NESTED = 200  # brackets within brackets of what an agent says
 _MOST_PID = 4194304  # what Linux gives out at most
 BLOB_START = 2048  # bytes of a blob that stand in its line
@@ -183,6 +184,20 @@ def last_line(folder: str) -> Fields | None:
     return fields if isinstance(fields, dict) else None
 
 
+def number_after(last: Fields | None) -> int:
+    """Return the number of the line to come; 0 where the last one tells none that could be."""
+    number = last.get("n") if last else None
+    return number + 1 if type(number) is int and 0 <= number < _MOST else 0
+
+
+def _is_exit(last: Fields) -> bool:
+    """Say whether a run's last line is its end, such as we write it: who follows it takes no other."""
+    told = last.get("k") == "exit" and isinstance(last.get("d"), dict)
+    at = last.get("t")
+    is_time = isinstance(at, (int, float)) and abs(at) < _MOST
+    return told and is_time and number_after(last) > 0 and set(last) == {"n", "t", "k", "d"}
+
+
 def close(folder: str, how: Fields, number: int = 0) -> Fields:
     """Write the run's exit, in the spool and beside it, unless that was done; return the exit.
 
@@ -192,12 +207,11 @@ def close(folder: str, how: Fields, number: int = 0) -> Fields:
     if done is not None:
         return done
     last = last_line(folder)
-    if last is not None and last.get("k") == "exit" and isinstance(last.get("d"), dict):
+    if last is not None and _is_exit(last):
         how = last["d"]
     else:
         if not number:
-            number = last["n"] + 1 if last and isinstance(last.get("n"), int) else 0
-            number = number or int(not _size(os.path.join(folder, "out.jsonl")))
+            number = number_after(last) or int(not _size(os.path.join(folder, "out.jsonl")))
         append(folder, "out.jsonl", line(number, "exit", how))
     write(os.path.join(folder, "exit.json"), how)
     return how

@@ -428,7 +428,7 @@ class Runs:
         """Put a note into a spool nobody else writes, unless it stands there as the last."""
         last = folder.last_line(path)
         if last is None or last.get("d") != words:
-            number = last["n"] + 1 if last and isinstance(last.get("n"), int) else 0
+            number = folder.number_after(last)
             folder.append(path, "out.jsonl", folder.line(number, "note", words))
 
     def unfinished(self) -> list[str]:

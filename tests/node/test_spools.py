@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from engine.adapters import spool, tail
@@ -54,6 +54,10 @@ def printed() -> list[bytes]:
 
 LINES = printed()
 WHOLE = b"".join(LINES)
+
+# A number no spool reaches: what is counted on from it would be damage as well.
+FAR = b'{"n": 1' + b"0" * 400 + b"}\n"
+FAR_END = b'{"n": 1' + b"0" * 400 + b', "t": 1.0, "k": "exit", "d": {}}\n'
 
 # ---- ways to be spoiled
 
@@ -222,6 +226,8 @@ def laid(folder_of: Path, data: bytes, *, is_over: bool) -> Path:
     return path
 
 
+@example(ways=[_cut(0.0), _between(0.0, FAR)], is_over=False, read_to=0.0)
+@example(ways=[_cut(0.0), _between(0.0, FAR_END)], is_over=False, read_to=0.0)
 @settings(
     max_examples=SPOOLS, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
 )
