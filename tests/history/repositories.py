@@ -11,13 +11,17 @@ from engine.rules.goal_state import Stage
 from tests.fakes import git
 from tests.history.scene import Expected, Scene, Span
 
+# Git writes HEAD's own log once the branch has moved, so that dying there leaves a push that is done and this
+# lock. It is not ours; it goes with the next push it stands in the way of (engine/adapters/hub.py).
+HEAD_LOCK = "HEAD.lock"
+
 
 def of_repositories(scene: Scene, expected: Expected) -> Iterator[str]:
     for span in expected.spans:
         yield from _commits(span)
         yield from _landed_again(span)
     if scene.remote is not None:
-        yield from _whole(scene.remote)
+        yield from _whole(scene.remote, spared=HEAD_LOCK)
         yield from _remote(scene, scene.remote, expected)
     if scene.hubs is not None:
         for hub in sorted(scene.hubs.glob("*.git")):
@@ -26,8 +30,9 @@ def of_repositories(scene: Scene, expected: Expected) -> Iterator[str]:
                 yield from _tidied(scene, hub, expected)
 
 
-def _whole(repository: Path) -> Iterator[str]:
-    yield from (f"a lock was left: {lock}" for lock in repository.rglob("*.lock"))
+def _whole(repository: Path, spared: str = "") -> Iterator[str]:
+    locks = (lock for lock in repository.rglob("*.lock") if lock.name != spared)
+    yield from (f"a lock was left: {lock}" for lock in locks)
     try:
         git(repository, "fsck", "--strict", "--connectivity-only")
     except CalledProcessError as fault:
