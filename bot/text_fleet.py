@@ -62,10 +62,10 @@ def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words
     return Words(sheet.done(), (*side_by_side([*buttons, *waiting], 2), (ADD,)))
 
 
-def _fence(view: MachineView) -> str:
+def _fence(view: MachineView, room: int = 120) -> str:
     if not view.fence:
         return "not seen yet"
-    return one_line(view.fence if view.fenced else f"⚠ {view.fence}", 120)
+    return one_line(view.fence if view.fenced else f"⚠ {view.fence}", room)
 
 
 def machine(view: MachineView) -> Words:
@@ -73,7 +73,7 @@ def machine(view: MachineView) -> Words:
     sheet = Builder().line(one_line(view.name, 40), "bold")
     sheet.line(one_line(view.address, 100) or "This box itself.")
     sheet.line(f"{_capital(one_line(view.state, 400))} · {view.runs} of {view.max_runs} runs")
-    sheet.line(_fence(view))
+    sheet.line(_fence(view, 300))
     for login in view.logins:
         sheet.line(one_line(login, 100))
     if view.paused:

@@ -64,6 +64,7 @@ class Probe:
     pasta: bool = False  # a network of its own could be had
     bwrap: str = ""
     version: tuple[int, ...] = ()
+    metadata: bool = False  # the address where a cloud hands out a machine's keys may answer
 
     def describe(self) -> str:
         """Return one line for the machine's card."""
@@ -72,10 +73,15 @@ class Probe:
         notes = [f"fenced by bubblewrap {'.'.join(map(str, self.version))}"]
         if not self.nesting:
             notes.append("no sandbox can start inside")
-        if not self.scope:
-            notes.append("abstract sockets stay reachable (kernel older than 6.12)")
-        notes.append("this machine's own network services stay reachable")
-        return "; ".join(notes)
+        return "; ".join([*notes, self.stays_open()])
+
+    def stays_open(self) -> str:
+        """Return what a run can reach of the machine, fenced or not, in words."""
+        abstract = [] if self.scope else ["abstract sockets (kernel older than 6.12)"]
+        metadata = ["a cloud's metadata"] if self.metadata else []
+        found = [*abstract, "this machine's own network services", *metadata]
+        most, last = ", ".join(found[:-1]), found[-1]
+        return f"{most} and {last} stay reachable" if most else f"{last} stay reachable"
 
 
 def probe() -> Probe:
@@ -83,6 +89,8 @@ def probe() -> Probe:
 
     Takes some ten milliseconds. To be called from the main thread, as `launch` is.
     """
+    from engine.node import metadata  # by the probe alone: every run loads this file
+
     if sys.platform != "linux":
         return Probe(why="fences need Linux and bubblewrap; run the agents on a Linux machine")
     if os.geteuid() == 0:
@@ -103,6 +111,7 @@ def probe() -> Probe:
         fenced=True,
         scope=_landlock_abi() >= 6 and not _setuid(found),
         pasta=bool(shutil.which("pasta")),
+        metadata=metadata.may_answer(),
         bwrap=os.path.realpath(found),
         version=version,
     )

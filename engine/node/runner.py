@@ -481,8 +481,9 @@ class Run:
         self._attach(self._child)
         if spec.get("limit_s"):
             self._limit_at = time.monotonic() + float(spec["limit_s"])
-        if not probe.fenced:
-            self.spool.say("note", f"unfenced: {probe.why or 'no fence was asked for'}")
+        open_to = f"fenced: {probe.stays_open()}"
+        unfenced = f"unfenced: {probe.why or 'no fence was asked for'}"
+        self.spool.say("note", open_to if probe.fenced else unfenced)
         return ""
 
     def _attach(self, child: fence.Child) -> None:

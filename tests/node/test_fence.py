@@ -44,7 +44,8 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in ("engine/node/fence.py", "tests/node/outside.py", "tests/node/inside.py"):
+        needed = ("engine/node/fence.py", "engine/node/metadata.py")
+        for name in (*needed, "tests/node/outside.py", "tests/node/inside.py"):
             copy = folder / "lib" / name
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCES / name, copy)
@@ -358,6 +359,29 @@ def test_a_fence_is_not_started_from_a_thread_that_may_end() -> None:
     thread.start()
     thread.join()
     assert "main thread" in caught[0]
+
+
+# ---- what it is said to be worth
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (Probe(scope=True), "this machine's own network services stay reachable"),
+        (
+            Probe(scope=True, metadata=True),
+            "this machine's own network services and a cloud's metadata stay reachable",
+        ),
+        (
+            Probe(metadata=True),
+            "abstract sockets (kernel older than 6.12), this machine's own network services "
+            "and a cloud's metadata stay reachable",
+        ),
+    ],
+)
+def test_what_stays_open_is_named(found: Probe, said: str) -> None:
+    line = dataclasses.replace(found, fenced=True, nesting=True, version=(0, 8, 0)).describe()
+    assert line == f"fenced by bubblewrap 0.8.0; {said}"
 
 
 # ---- where there is no fence
