@@ -67,6 +67,7 @@ class Cards:
         self._store = store
         self._chat = chat
         self.zone = zone
+        self.locked = False
         self._since_connected: set[str] = set()
         self._owner_told = False
         self._unshown: set[str] = set()
@@ -109,6 +110,7 @@ class Cards:
             self.zone = ZoneInfo(owner.zone) if owner.zone else None
         except ZoneInfoNotFoundError:  # this machine's data lost it
             self.zone = None
+        self.locked = owner.locked
         self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None
 
     @property

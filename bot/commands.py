@@ -76,6 +76,10 @@ class Commands:
                 return await self._settings(heard, rest)
             case "health":
                 return _says(text.health(as_view(await self._engine.call("health"), dict)))
+            case "lock":
+                return done(heard, await self._engine.call("lock", cause=heard.cause))
+            case "unlock":
+                return [said(text.ONLY_THERE, heard.message_id)]
             case "start":
                 return await self._start(heard)
             case "help":

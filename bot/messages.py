@@ -13,17 +13,20 @@ import msgspec
 
 from bot import file_back, keys, text, text_files
 from bot.buttons import Pressed
+from bot.cards import Cards
 from bot.commands import Commands, meant
 from bot.entities import TEXT_LIMIT, units
 from bot.file_back import FileBack
 from bot.heard import Heard, asked_again, composed, receipt, said
 from bot.inbox import Arrived, Reply, in_order
 from bot.logins import Logins
+from bot.on_phone import answered_to
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels
 from bot.pasted import Pasted
 from bot.sent import Sending, Sent
 from bot.unsaid import Item, Prompt, React, Say
+from engine.api import saw
 from engine.errors import Refused
 from engine.views import Attachment
 from stores.cards import Told
@@ -41,6 +44,7 @@ class Messages:
         panels: Panels,
         commands: Commands,
         file_back: FileBack,
+        cards: Cards,
         *,
         pasted: Pasted,
         sending: Sending,
@@ -51,6 +55,7 @@ class Messages:
         self._panels = panels
         self._commands = commands
         self._file_back = file_back
+        self._cards = cards
         self._pasted = pasted
         self._sending = sending
         self._logins = logins
@@ -119,6 +124,7 @@ class Messages:
         prompt = None
         if told is not None and told.prompt is not None:
             prompt = msgspec.json.decode(told.prompt, type=Prompt)
+        saw(answered_to(body, prompt, self._cards))
         return Heard(
             cause=f"telegram:{min(one.update_id for one in parts)}",
             chat=chat,

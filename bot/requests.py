@@ -21,6 +21,7 @@ from bot.inbox import Arrived, Reply
 from bot.kept import KeptRules
 from bot.logins import Logins
 from bot.messages import Messages
+from bot.on_phone import asked_by
 from bot.outbox import Outbox
 from bot.panels import Engine, Panel, Panels
 from bot.pasted import Pasted
@@ -30,6 +31,7 @@ from bot.sent import Sending
 from bot.settings import Settings
 from bot.stops import Which
 from bot.taps import TAP_S, Taps
+from engine.api import on_behalf_of
 from stores.attached import Attached
 from stores.cards import CardStore
 
@@ -84,6 +86,7 @@ class Requests:
             shown,
             Commands(engine, store, cards, shown, file_back, wall=wall),
             file_back,
+            cards,
             pasted=pasted,
             sending=Sending(bot, attached),
             logins=Logins(bot, engine, outbox, store, public=public),
@@ -91,7 +94,8 @@ class Requests:
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
-        reply = await self._done(parts)
+        with on_behalf_of(asked_by(parts)):
+            reply = await self._done(parts)
         goal = self._topic(parts[0])
         return replace(reply, items=answered_in(goal, reply.items)) if goal else reply
 

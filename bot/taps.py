@@ -19,13 +19,14 @@ from bot.cards import Cards
 from bot.entities import units
 from bot.heard import as_view, prompt_for, said
 from bot.inbox import Arrived, Reply
+from bot.on_phone import under_tap
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels, verdict
 from bot.text import Words
 from bot.text_drop import DROP_IT, KEEP_IT
 from bot.unsaid import Edit, Item, Prompt, Say, Weight
 from bot.wordless import wordless
-from engine.api import Missing
+from engine.api import Missing, saw
 from engine.errors import Refused, Unavailable
 from engine.views import NEEDS_TEXT, Document, Peek, ReviewCard, SessionCard
 
@@ -80,6 +81,7 @@ class Taps:
             return Reply()
         message = query.get("message") or {}
         goal = self._goal(pressed.card, message, one.by.chat)
+        saw(under_tap(message, pressed, self._cards))
         if pressed.card == text_board.SHOW:
             shown = self._cards.again(pressed.verb)
             there = text_board.IN_TOPIC if self._cards.in_topics else text_board.BELOW
@@ -91,13 +93,17 @@ class Taps:
             return await self._panel_tap(one, pressed, goal)
         if message.get("message_id") and pressed.verb not in READS:  # a look leaves all as it is
             await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
+        sure = self._sure(pressed, message, goal)
+        if self._cards.locked and (pressed.verb in NEEDS_TEXT or sure is not None):
+            self._answer(query, text.LOCKED, alert=True)  # rather than ask for what is refused then
+            return Reply()
         if pressed.verb in NEEDS_TEXT:
             self._answer(query, "")
             prompt = Prompt(pressed.verb, pressed.card, pressed.revision)
             return Reply((prompt_for(prompt, goal),))
         if panel := self._panels.behind(pressed.card, pressed.verb):
             return await self._opened(query, panel, goal)
-        if (sure := self._sure(pressed, message, goal)) is not None:
+        if sure is not None:
             self._answer(query, "")
             return Reply((sure,))
         if pressed.verb == DROP_IT:

@@ -21,8 +21,10 @@ from bot.text_help import (
     COMMANDS,
     HELP,
     KEY_IN_TOPIC,
+    LOCKED,
     NO_COMMAND,
     NOT_THERE,
+    ONLY_THERE,
     PROMPTS,
 )
 from bot.text_plan_card import after
@@ -39,8 +41,10 @@ __all__ = [
     "HELP",
     "KEY_IN_TOPIC",
     "LABELS",
+    "LOCKED",
     "NOT_THERE",
     "NO_COMMAND",
+    "ONLY_THERE",
     "PROMPTS",
     "READING",
     "ROOM",

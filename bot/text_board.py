@@ -32,6 +32,8 @@ IN_TOPIC = "It comes once more, at the end of its topic."
 def board(board: Board, zone: tzinfo | None = None, now: float = 0.0) -> list[Words]:
     """Return /status: what waits on the owner, runs, comes next, has landed."""
     sheet = Builder()
+    if board.locked:
+        sheet.line(f"{board.locked}. Unlock at the box: quarterdeck unlock", "bold").line()
     if board.now:
         sheet.line("Waits on you", "bold")
         _numbered(board.now, sheet, zone, now)
@@ -43,7 +45,7 @@ def board(board: Board, zone: tzinfo | None = None, now: float = 0.0) -> list[Wo
             for row in rows:
                 _row(row, sheet, zone, now)
             sheet.line()
-    if not sheet.size:
+    if not any((board.now, board.running, board.next, board.landed)):
         sheet.line("Nothing waits on you and nothing runs.").line()
     for machine in board.machines:
         sheet.line(one_line(machine, 160))

@@ -10,6 +10,7 @@ from bot.entities import Builder, one_line
 from bot.text_sheet import Words, capital, count, in_messages
 
 TROUBLES = (
+    "locked",
     "disk_takes_nothing",
     "disk_nearly_full",
     "set_aside",

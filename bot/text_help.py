@@ -8,6 +8,8 @@ from __future__ import annotations
 NOT_THERE = "That is not there any more. Look at it again."
 ANSWER_NONE = "Nobody hears a reply to this. Tap a button there, or write without replying."
 NO_COMMAND = "That is no command; /help lists them. Nothing was started."
+LOCKED = "Locked. Unlock at the box: quarterdeck unlock"
+ONLY_THERE = "Only the box unlocks: run quarterdeck unlock there."
 AGAIN = "Reply to this message with another, or leave it."
 AGAIN_FIELD = "Type it again"
 KEY_IN_TOPIC = (
@@ -40,6 +42,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /settings backup MACHINE  where each night's backup goes too
 /settings rules  what Always allows: take it back
 /health  is all well?
+/lock  nothing is decided until you unlock at the box
 
 Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \
 its agent. It hears you after its turn, or at once with Now on its card. Interrupt ends a turn, Stop all \
@@ -57,5 +60,6 @@ COMMANDS = (
     ("resume", "Go on with it, or: /resume all"),
     ("settings", "Yours; in a session: its own; or of a project"),
     ("health", "Is all well?"),
+    ("lock", "Decide nothing until unlocked at the box"),
     ("help", "What can be said here"),
 )

@@ -1,30 +1,27 @@
 """The `quarterdeck` command: reads arguments, asks the person, prints; others do the work.
 
-What changes state goes to the running engine by its socket (api/); with no engine running, the same
-request is put to the same engine opened here for a moment. Neighbours: setup.py, doctor.py,
-foreground.py, service.py and cli_backup.py (backup, restore, key). Heavy modules are imported inside the commands that need them, so that
---help is quick.
+What changes state goes to the engine (cli_ask.py). Neighbours: setup.py, doctor.py, foreground.py,
+service.py, cli_backup.py (backup, restore, key) and cli_audit.py (audit, unlock). Heavy modules are
+imported inside the commands that need them, so that --help is quick.
 Exit code 1: it failed, and the sentence says what to do; 2: the command was used wrongly.
 """
 
 import asyncio
 import json
-import logging
 import os
 import re
 import sys
 import time
-import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine import cli_backup
-from engine.errors import EngineError, NoRoom, Refused, Unavailable
+from engine import cli_audit, cli_backup
+from engine.cli_ask import with_engine
+from engine.errors import EngineError, Refused
 from engine.paths import Home
-from engine.room import FULL, READ_ONLY
 
 if TYPE_CHECKING:
     from engine.doctor import Finding
@@ -43,11 +40,10 @@ app.add_typer(project_app, name="project")
 app.add_typer(machine_app, name="machine")
 app.add_typer(account_app, name="account")
 cli_backup.add_to(app)
+cli_audit.add_to(app)
 service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
 app.add_typer(service_app, name="service")
 
-TAKES_NOTHING = (FULL, READ_ONLY)
-PATIENCE_S = 300.0  # a project's first clone takes as long as its network does
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 OfSystem = Annotated[
@@ -227,10 +223,12 @@ def status(as_json: AsJson = False) -> None:
     from engine.doctor import engine_runs
 
     home = Home.found()
-    board = _with_engine("board")
+    board = with_engine("board")
     if as_json:
         _print_json(board)
         return
+    if board["locked"]:
+        typer.echo(f"{board['locked']}. `quarterdeck unlock` has taps and lines decide again.")
     for part in ("now", "running", "next", "landed"):
         if rows := board[part]:
             typer.echo(f"{part.capitalize()}:")
@@ -333,7 +331,7 @@ def project_add(
     as_json: AsJson = False,
 ) -> None:
     """Add a repository. Nothing is written into it until you press Push."""
-    added = _with_engine("add_project", name=name, source=_place(source), base=base)
+    added = with_engine("add_project", name=name, source=_place(source), base=base)
     if as_json:
         _print_json(added)
         return
@@ -343,13 +341,13 @@ def project_add(
 @project_app.command("list")
 def project_list(as_json: AsJson = False) -> None:
     """List the projects."""
-    _print_rows(_with_engine("projects"), ("name", "base", "source", "push"), as_json)
+    _print_rows(with_engine("projects"), ("name", "base", "source", "push"), as_json)
 
 
 @project_app.command("remove")
 def project_remove(name: str) -> None:
     """Forget a project; your repository stays as it is."""
-    removed = _with_engine("remove_project", name=name)
+    removed = with_engine("remove_project", name=name)
     typer.echo(f"Removed {name}. {_words(removed)}".rstrip())
 
 
@@ -380,11 +378,11 @@ def machine_add(
 ) -> None:
     """Add a computer, reached over SSH. It needs Python 3.9 and git; nothing is installed there."""
     if not accept and sys.stdin.isatty():
-        accept = str(_with_engine("look_at_machine", address=address)["fingerprint"])
+        accept = str(with_engine("look_at_machine", address=address)["fingerprint"])
         typer.echo(f"{address} shows the host key {accept}")
         typer.echo("Compare it there: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub")
         typer.confirm("Is it the same?", abort=True)
-    about = _with_engine(
+    about = with_engine(
         "add_machine", name=name, address=address, max_runs=max_runs, fingerprint=accept
     )
     if as_json:
@@ -398,13 +396,13 @@ def machine_add(
 def machine_list(as_json: AsJson = False) -> None:
     """List the machines; "here" is this one."""
     columns = ("name", "address", "state", "runs", "max_runs", "fence")
-    _print_rows(_with_engine("machines"), columns, as_json)
+    _print_rows(with_engine("machines"), columns, as_json)
 
 
 @machine_app.command("check")
 def machine_check(name: str, as_json: AsJson = False) -> None:
     """Go to a machine and say what is there."""
-    about = _with_engine("check_machine", name=name)
+    about = with_engine("check_machine", name=name)
     if as_json:
         _print_json(about)
         return
@@ -415,19 +413,19 @@ def machine_check(name: str, as_json: AsJson = False) -> None:
 @machine_app.command("pause")
 def machine_pause(name: str) -> None:
     """Have a machine take no new runs; what runs there goes on."""
-    typer.echo(_with_engine("pause_machine", name=name, paused=True)["verdict"])
+    typer.echo(with_engine("pause_machine", name=name, paused=True)["verdict"])
 
 
 @machine_app.command("resume")
 def machine_resume(name: str) -> None:
     """Have a paused machine take runs again."""
-    typer.echo(_with_engine("pause_machine", name=name, paused=False)["verdict"])
+    typer.echo(with_engine("pause_machine", name=name, paused=False)["verdict"])
 
 
 @machine_app.command("remove")
 def machine_remove(name: str) -> None:
     """Forget a machine; what lies there stays."""
-    removed = _with_engine("remove_machine", name=name)
+    removed = with_engine("remove_machine", name=name)
     typer.echo(f"Removed {name}. {_words(removed)}".rstrip())
 
 
@@ -477,7 +475,7 @@ def account_add(
             raise typer.BadParameter("--secret-env takes the variable's name alone, not its value")
     for key in secret_env or []:
         _keep_secret(f"account/{name}/{key}", _secret_value(key))
-    kept = _with_engine(
+    kept = with_engine(
         "add_account",
         name=name,
         agent=agent,
@@ -492,13 +490,13 @@ def account_add(
 @account_app.command("list")
 def account_list(as_json: AsJson = False) -> None:
     """List the accounts; secrets by name only."""
-    _print_rows(_with_engine("accounts"), ("name", "agent", "command", "config_dir"), as_json)
+    _print_rows(with_engine("accounts"), ("name", "agent", "command", "config_dir"), as_json)
 
 
 @account_app.command("remove")
 def account_remove(name: str) -> None:
     """Forget an account and its secrets."""
-    _with_engine("remove_account", name=name)
+    with_engine("remove_account", name=name)
     typer.echo(f"Removed account {name}.")
 
 
@@ -540,46 +538,7 @@ def _keep_secret(name: str, value: str) -> None:
     if not home.vault_pub.exists():
         raise Refused("There is no vault yet. Run `quarterdeck setup` first.")
     sealed = seal(home.vault_pub.read_bytes(), value.encode())
-    _with_engine("keep_secret", name=name, sealed=sealed)
-
-
-# ---------------------------------------------------------------- the engine
-
-
-def _with_engine(verb: str, **arguments: Any) -> Any:
-    """Put one request to the engine, running or opened for it, and return plain data."""
-    return asyncio.run(_ask(Home.found(), verb, arguments))
-
-
-async def _ask(home: Home, verb: str, arguments: dict[str, Any]) -> Any:
-    import msgspec
-
-    from engine.api import VERBS, Client
-    from engine.config import load
-    from engine.doctor import engine_runs
-
-    load(home)  # a home that was never set up is a mistyped one: it must not be made by asking
-    cause = f"cli:{uuid.uuid4().hex}"
-    if home.engine_sock.exists():
-        async with Client(home.engine_sock, timeout_s=PATIENCE_S) as client:
-            try:
-                return msgspec.to_builtins(await client.call(verb, cause, **arguments))
-            except Unavailable as away:
-                if str(away) in TAKES_NOTHING:
-                    raise NoRoom(f"{away} Nothing was done.") from away
-                if engine_runs(home):
-                    raise Unavailable(
-                        f"The engine on {home.root} runs and gives no answer ({away}) Try again; "
-                        "if it stays so, end it and start it again: nothing is lost by that."
-                    ) from away
-        # Nobody holds the lock: the socket was left by an engine that was killed.
-    from engine.engine import opened
-
-    logging.getLogger("engine.room").addHandler(logging.NullHandler())  # its sentence comes anyway
-    if VERBS[verb].changes:
-        arguments["cause"] = cause
-    async with opened(home) as door:
-        return msgspec.to_builtins(await getattr(door, verb)(**arguments))
+    with_engine("keep_secret", name=name, sealed=sealed)
 
 
 # ---------------------------------------------------------------- printing

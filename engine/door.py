@@ -13,12 +13,14 @@ import shutil
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
 from engine.node import tidy
 from engine.requests.accounts import Accounts
 from engine.requests.edits import Edits
-from engine.requests.files import Files
+from engine.requests.locking import Locking
 from engine.requests.machines import Machines
 from engine.requests.peeks import Peeks
 from engine.requests.plans import Plans
@@ -40,7 +42,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Files):
+class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Locking):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current
@@ -83,7 +85,8 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
     # ------------------------------------------------------------ looking
 
     async def board(self) -> Board:
-        return board.board(self.world(), self._doing, self._asides())
+        found = board.board(self.world(), self._doing, self._asides())
+        return replace(found, locked=self._locked())
 
     async def asks(self) -> tuple[Row, ...]:
         """What waits for the owner."""
@@ -103,6 +106,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Fi
         lacks = self._room_lacks()
         disk = shutil.disk_usage(self._home.root)
         return {
+            "locked": self._locked(),
             "machines": list((await self.board()).machines),
             "set_aside": self._asides_in_words(),
             "given_up_today": await self._given_up_in_words(),

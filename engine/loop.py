@@ -35,7 +35,8 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from engine import pauses
+from engine import audit, pauses
+from engine.asker import Asker, asker
 from engine.codec import Codec
 from engine.errors import (
     AccountResting,
@@ -52,7 +53,7 @@ from engine.rules import retry
 from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import AnyEvent, GaveUp
 from stores import database
-from stores.ledger import GAVE_UP, BrokenStream, Entry, Ids, Ledger, Owed, Step
+from stores.ledger import GAVE_UP, BrokenStream, Decision, Entry, Ids, Ledger, Owed, Step
 
 log = logging.getLogger(__name__)
 
@@ -134,6 +135,7 @@ class _Posted:
     items: Sequence[tuple[str, AnyEvent, str]]
     position: tuple[str, int] | None = None
     done: _Debt | None = None
+    who: Asker | None = None
     decided: list[tuple[Step, tuple[AnyEffect, ...]]] = field(default_factory=list)
     is_new: bool = True
     no: Refused | StreamBroken | None = None
@@ -271,7 +273,7 @@ class Loop:
         would have the others forgotten by a death in between.
         """
         try:
-            return await self._store(_Posted(items, position))
+            return await self._store(_Posted(items, position, who=asker()))
         except Refused:
             # Said yes to before, a repeat must not hear no.
             if not await self._ledger.knows(items[0][2]):
@@ -379,10 +381,14 @@ class Loop:
         before = standing.get(stream)
         self._ledger.begin_try(stream, cause)
         try:
+            audit.check(posted.who, event, standing.get(audit.OWNER))
             rule = self._rule(stream)
             if before is None:
                 before = rule.begin(_name(stream))
             after, effects = rule.decide(before, event)
+            step = replace(
+                step, decision=audit.record(posted.who, stream, event, before, after, effects)
+            )
             bodies = tuple((self._effects.dump(effect), effect.due_at) for effect in effects)
             body = self._codec(stream).dump(after)
         except Refused as no:
@@ -445,9 +451,17 @@ class Loop:
 
     # ------------------------------------------------------------ streams set aside
 
-    async def _set_aside(self, stream: str, cause: str, why: str, *, dropped: bool = False) -> None:
+    async def _set_aside(
+        self,
+        stream: str,
+        cause: str,
+        why: str,
+        *,
+        dropped: bool = False,
+        decision: Decision | None = None,
+    ) -> None:
         aside = BrokenStream(stream, cause, why, self._clock(), dropped)
-        await self._ledger.set_aside(aside)
+        await self._ledger.set_aside(aside, decision)
         self._broken[stream] = aside
 
     async def retry_stream(self, stream: str) -> None:
@@ -460,7 +474,10 @@ class Loop:
                     f"{stream} cannot go on in this release: {self._unreadable[stream]}. "
                     "Update Quarterdeck, or leave it."
                 )
-            await self._ledger.mend(stream)
+            who = asker()
+            audit.check(who, None, self._states.get(audit.OWNER))
+            decision = audit.of_aside(who, stream, "Retry", self._states.get(stream))
+            await self._ledger.mend(stream, self._clock(), decision)
             del self._broken[stream]
             self._unpark(stream)
             self._changed(stream)
@@ -471,7 +488,10 @@ class Loop:
             aside = self._broken.get(stream)
             if aside is None:
                 raise Refused(f"{stream} is not set aside.")
-            await self._set_aside(stream, aside.cause, aside.why, dropped=True)
+            who = asker()
+            audit.check(who, None, self._states.get(audit.OWNER))
+            decision = audit.of_aside(who, stream, "Leave it", self._states.get(stream))
+            await self._set_aside(stream, aside.cause, aside.why, dropped=True, decision=decision)
             self._unpark(stream)
             self._changed(stream)
 

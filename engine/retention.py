@@ -30,6 +30,7 @@ FIRST_S: Final = 60.0  # after a start, which has enough to do
 PACKED_DAYS: Final = 7
 GONE_DAYS: Final = 90
 PAST_DAYS: Final = 180
+DECIDED_DAYS: Final = 730
 
 # As /health tells them.
 LIMITS: Final = {
@@ -37,6 +38,7 @@ LIMITS: Final = {
     "gone after": f"{GONE_DAYS} days",
     "folders of sessions that are over after": f"{PACKED_DAYS} days",
     "events after": f"{PAST_DAYS} days",
+    "decisions, with what was shown, after": f"{DECIDED_DAYS} days",
     "files you sent, once their goal is over, after": f"{GONE_DAYS} days",
     "backups of the last": f"{KEPT} nights",
     "idle trees of a project at most": str(POOLED),
@@ -68,7 +70,8 @@ class Retention:
             await asyncio.sleep(DAY_S)
 
     async def once(self) -> None:
-        await self._ledger.retain(self._clock() - PAST_DAYS * DAY_S)
+        now = self._clock()
+        await self._ledger.retain(now - PAST_DAYS * DAY_S, now - DECIDED_DAYS * DAY_S)
         live, ended = files_of(self._world())
         gone = await asyncio.to_thread(
             self._attached.retain, live, ended, self._clock(), GONE_DAYS * DAY_S

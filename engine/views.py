@@ -337,6 +337,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     backup_why: str = ""  # the newest is not there
     backup_places: tuple[str, ...] = ()  # what there is to choose
     backup_unfenced: tuple[str, ...] = ()  # those of them where agents could delete it
+    locked: bool = False  # nothing is decided now
 
 
 class Ticked(Struct, frozen=True):
@@ -384,6 +385,25 @@ class Board(Struct, frozen=True):
     next: tuple[Row, ...] = ()
     landed: tuple[Row, ...] = ()
     machines: tuple[str, ...] = ()  # "here · fenced: bwrap 0.8.0 … · 3 of 10 runs"
+    locked: str = ""  # since when, in words: nothing is decided now
+
+
+class DecisionView(Struct, frozen=True, kw_only=True):
+    """One decision: who, through which message, about which card, what, and what they saw."""
+
+    n: int
+    at: float
+    cause: str
+    goal: str
+    who: str
+    through: str
+    verb: str
+    card: str
+    revision: str
+    made: str  # SHA-256 of the card as the engine made it
+    verdict: str
+    shown: str  # the words on the phone
+    shown_hash: str  # SHA-256 of them
 
 
 class CommandView(Struct, frozen=True):

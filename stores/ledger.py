@@ -1,4 +1,4 @@
-"""What happened, where every stream stands, and what is owed to the outside: one file, one commit.
+"""What happened, where every stream stands, what is owed to the outside, and who decided what: one file, one commit.
 
 Knows streams, causes and bodies of bytes, not what they mean. An event, the state it makes and the
 effects owed for it go in together or not at all; a cause that is in already changes nothing.
@@ -28,8 +28,17 @@ from stores.database import NO_ROOM, Database
 
 GAVE_UP = ".gave_up"  # how the cause ends by which an effect was given up
 NOTES_AT_ONCE = 200
+DECISIONS_AT_ONCE = 500
 SLOT_BYTES = 4096
 TAKES_NOTHING = (*NO_ROOM, errno.EROFS)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Who decided what, of which goal; stored with what it led to."""
+
+    goal: str
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +51,7 @@ class Step:
     event: bytes
     state: bytes | None
     effects: tuple[tuple[bytes, float], ...] = ()  # body, due_at
+    decision: Decision | None = None
 
 
 Ids = list[list[int]] | None  # of the effects of each step; None: it was stored before
@@ -104,6 +114,18 @@ class Logged:
     stream: str
     cause: str
     at: float
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """A decision as it was stored."""
+
+    n: int
+    at: float
+    cause: str
+    stream: str
+    goal: str
     body: bytes
 
 
@@ -254,18 +276,24 @@ class Ledger:
             for stream, cause, why, at, dropped in rows
         }
 
-    async def set_aside(self, broken: BrokenStream) -> None:
-        """Remember a stream as broken, or as dropped."""
+    async def set_aside(self, broken: BrokenStream, decision: Decision | None = None) -> None:
+        """Remember a stream as broken, or as dropped, and whose decision that was."""
         sql = (
             "INSERT OR REPLACE INTO broken (stream, cause, why, at, dropped) VALUES (?, ?, ?, ?, ?)"
         )
         row = (broken.stream, broken.cause, broken.why, broken.at, broken.dropped)
-        await self._file.write(lambda c: c.execute(sql, row).rowcount, what="set aside")
 
-    async def mend(self, stream: str) -> None:
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(sql, row)
+            _decided(connection, broken.at, broken.cause, broken.stream, decision)
+
+        await self._file.write(work, what="set aside")
+
+    async def mend(self, stream: str, at: float = 0.0, decision: Decision | None = None) -> None:
         """Forget that a stream was broken, and the deaths of its events."""
 
         def work(connection: sqlite3.Connection) -> None:
+            _decided(connection, at, "", stream, decision)
             connection.execute("DELETE FROM broken WHERE stream = ?", (stream,))
             connection.execute("DELETE FROM tries WHERE stream = ?", (stream,))
 
@@ -381,10 +409,25 @@ class Ledger:
     async def forget_position(self, run: str) -> None:
         await self._change("DELETE FROM positions WHERE run = ?", run)
 
-    async def retain(self, before: float) -> None:
+    # ------------------------------------------------------------ decisions
+
+    async def decisions(
+        self, since: float, goal: str = "", after: int = 0, most: int = DECISIONS_AT_ONCE
+    ) -> list[DecisionRow]:
+        """Return the decisions since then, past number `after`, oldest first; `goal` "": of all."""
+        sql = (
+            "SELECT n, at, cause, stream, goal, body FROM decisions "
+            "WHERE at >= ? AND (? = '' OR goal = ?) AND n > ? ORDER BY n LIMIT ?"
+        )
+        found = await self._file.fetch(sql, (since, goal, goal, after, most))
+        return [DecisionRow(*row) for row in found]
+
+    async def retain(self, before: float, decided_before: float = 0.0) -> None:
         """Let go of events, notes and done effects older than `before`; states stay.
 
         A cause let go of is no longer known: `before` must lie well past any redelivery.
+
+        decided_before   decisions older than this go too
         """
 
         def work(connection: sqlite3.Connection) -> None:
@@ -394,6 +437,7 @@ class Ledger:
                 "DELETE FROM effects WHERE done_at < ?",
             ):
                 connection.execute(sql, (before,))
+            connection.execute("DELETE FROM decisions WHERE at < ?", (decided_before,))
 
         await self._file.write(work, what="retain")
         while self._latest and self._latest[0].at < before:
@@ -437,11 +481,22 @@ def _take_in(connection: sqlite3.Connection, step: Step) -> list[int]:
             "ON CONFLICT (stream) DO UPDATE SET body = excluded.body, n = excluded.n",
             (step.stream, step.state, n),
         )
+    _decided(connection, step.at, step.cause, step.stream, step.decision)
     sql = "INSERT INTO effects (stream, n, body, due_at) VALUES (?, ?, ?, ?)"
     return [
         connection.execute(sql, (step.stream, n, body, due_at)).lastrowid or 0
         for body, due_at in step.effects
     ]
+
+
+def _decided(
+    connection: sqlite3.Connection, at: float, cause: str, stream: str, made: Decision | None
+) -> None:
+    if made is not None:
+        connection.execute(
+            "INSERT INTO decisions (at, cause, stream, goal, body) VALUES (?, ?, ?, ?, ?)",
+            (at, cause, stream, made.goal, made.body),
+        )
 
 
 def _finish(connection: sqlite3.Connection, effect: int, at: float) -> None:

@@ -11,7 +11,8 @@ changes: {"card": …}, {"gone": "a-5"}, {"note": …}; {"owner": …} comes fir
 reader is given the newest of each card and holds nobody up; notes are read again from the ledger, so
 none is missed.
 
-The cause makes a repeat harmless: who got no answer asks again with the same one.
+The cause makes a repeat harmless: who got no answer asks again with the same one. Beside it stands on
+whose behalf it is asked ("by": engine/asker.py), for `quarterdeck audit`.
 
 Only a process of our own user is heard. verbs.py is what can be asked, wire.py the lines, server.py and
 client.py the two ends. Neighbours: door.py and requests/ do what is asked, bot/ and cli.py ask.
@@ -21,10 +22,12 @@ from engine.api.client import Client
 from engine.api.server import Server
 from engine.api.verbs import VERBS
 from engine.api.wire import MAX_LINE, Change, Gone, Missing, Ready, WentAway
+from engine.asker import Asker, on_behalf_of, saw
 
 __all__ = [
     "MAX_LINE",
     "VERBS",
+    "Asker",
     "Change",
     "Client",
     "Gone",
@@ -32,4 +35,6 @@ __all__ = [
     "Ready",
     "Server",
     "WentAway",
+    "on_behalf_of",
+    "saw",
 ]

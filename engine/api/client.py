@@ -30,6 +30,7 @@ from engine.api.wire import (
     reply,
     write,
 )
+from engine.asker import asker
 from engine.errors import Refused, Unavailable
 from engine.rules import retry
 from engine.views import Note, OwnerView
@@ -149,7 +150,7 @@ class Client:
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[number] = answer
         try:
-            await write(writer, Request(number, verb, body, cause))
+            await write(writer, Request(number, verb, body, cause, asker()))
             return await answer
         except ConnectionError as lost:
             raise WentAway("The engine went away while it was asked.") from lost

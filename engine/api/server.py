@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.api.verbs import VERBS, FollowChanges
 from engine.api.wire import (
@@ -29,6 +30,7 @@ from engine.api.wire import (
     reply,
     write,
 )
+from engine.asker import Asker, on_behalf_of
 from engine.errors import Refused, StreamBroken, Unavailable
 from engine.node import room
 from engine.room import FULL, Room
@@ -57,6 +59,10 @@ class Door(Protocol):
 
     def cards(self) -> Iterable[AnyCard]:
         """Return all live cards."""
+        ...
+
+    async def permits(self, verb: str, cause: str) -> None:
+        """Raise Refused where nothing is to be changed now."""
         ...
 
     async def notes(self, after: int) -> Sequence[Note]:
@@ -214,8 +220,11 @@ class Server:
         if not verb.changes:
             return await method(**named)
         named["cause"] = request.cause or f"api:{uuid.uuid4().hex}"
-        async with self._room.patience():
-            return await method(**named)
+        asked_by = replace(request.by or Asker(), verb=request.do, card="", revision="", made="")
+        with on_behalf_of(asked_by):
+            await self._door.permits(request.do, named["cause"])
+            async with self._room.patience():
+                return await method(**named)
 
     async def _follow(self, request: Request, writer: asyncio.StreamWriter) -> None:
         try:

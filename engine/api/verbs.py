@@ -15,6 +15,7 @@ from engine.views import (
     AccountView,
     Attachment,
     Board,
+    DecisionView,
     Document,
     FoundFile,
     LeadSettings,
@@ -223,6 +224,14 @@ class Unseal(Arguments, frozen=True):
     sealed: bytes
 
 
+class DecisionsSince(Arguments, frozen=True):
+    """Unix seconds; of one goal, or "" = of all; past a number."""
+
+    since: float = 0.0
+    goal: str = ""
+    after: int = 0
+
+
 class FollowChanges(Arguments, frozen=True):
     notes_after: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0  # as SQLite counts
 
@@ -282,6 +291,9 @@ VERBS: Final[dict[str, Verb]] = {
     "unseal": Verb(Unseal, bytes),
     "health": Verb(Nothing),
     "settings": Verb(Nothing, OwnerView),
+    "lock": Verb(Nothing, changes=True),
+    "unlock": Verb(Nothing, changes=True),
+    "audit": Verb(DecisionsSince, tuple[DecisionView, ...]),
     "change_setting": Verb(Setting, changes=True),
     "lead_settings": Verb(OneGoal, LeadSettings),
     "change_lead": Verb(ChangeLead, changes=True),

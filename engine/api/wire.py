@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from engine.asker import Asker
 from engine.errors import Unavailable
 from engine.views import AnyCard, Note, OwnerView
 
@@ -25,6 +26,7 @@ class Request(Struct, frozen=True):
     do: str
     args: msgspec.Raw = msgspec.Raw(b"{}")
     cause: str = ""
+    by: Asker | None = None
 
 
 class Answer(Struct, frozen=True, omit_defaults=True):

@@ -96,6 +96,15 @@ class Files(Inside):
 
     async def _look_through(self, name: str, data: bytes) -> None:
         """Refuse what holds a value of the vault, or the bot's own token."""
+        for kept, value in (await self._secrets()).items():
+            if value.encode() in data:
+                raise Refused(
+                    f"{name} holds {kept}, which the vault keeps: it is not sent into a chat. Take it "
+                    "out of the repository, and replace the key."
+                )
+
+    async def _secrets(self) -> dict[str, str]:
+        """The bot's own token and all that the vault keeps, by name; what is too short to tell is left."""
         try:
             token = self._home.bot_token.read_text(encoding="utf-8").strip()
         except OSError:
@@ -106,12 +115,7 @@ class Files(Inside):
                 secrets[kept] = await self._vault.get(kept) or "" if self._vault else ""
             except NotOpened:
                 continue  # damaged: nothing to compare with
-        for kept, value in secrets.items():
-            if len(value) > SHORT and value.encode() in data:
-                raise Refused(
-                    f"{name} holds {kept}, which the vault keeps: it is not sent into a chat. Take it "
-                    "out of the repository, and replace the key."
-                )
+        return {kept: value for kept, value in secrets.items() if len(value) > SHORT}
 
 
 def _may_be_sent(names: list[str]) -> list[str]:

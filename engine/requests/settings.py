@@ -53,7 +53,12 @@ class Settings(Inside):
     def owner(self) -> OwnerView:
         """What the bot says things by."""
         owner = self._owner()
-        return OwnerView(zone=owner.zone, quiet=owner.quiet, after_limit=owner.after_limit)
+        return OwnerView(
+            zone=owner.zone,
+            quiet=owner.quiet,
+            after_limit=owner.after_limit,
+            locked=bool(owner.locked_at),
+        )
 
     async def settings(self) -> OwnerView:
         """All the owner set, and what there is to choose."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from engine import board
+from engine.asker import pressed
 from engine.errors import Refused
 from engine.night import zone_of
 from engine.requests.aside import Aside
@@ -162,6 +163,7 @@ class Taps(Goals, Aside):
         cause: str,
         files: tuple[Attachment, ...] = (),
     ) -> str:
+        pressed(card, verb)
         match card:
             case ReviewCard() if verb == "ship":
                 called = ShipCalled(review=card.id, ship=await self._id("sh"))

@@ -1090,6 +1090,14 @@ class SettingChanged(Event, frozen=True):
     value: str
 
 
+class OwnerLocked(Event, frozen=True):
+    """Request: nothing is decided any more until OwnerUnlocked."""
+
+
+class OwnerUnlocked(Event, frozen=True):
+    """Request, at the box: decisions count again."""
+
+
 class EngineAway(Event, frozen=True):
     """Fact: nobody lived here from when to when, as the owner reads the clock."""
 
@@ -1280,7 +1288,15 @@ FleetEvent: TypeAlias = (
     | GaveUp
 )
 OwnerEvent: TypeAlias = (
-    SettingChanged | EngineAway | BackupOld | BackupCopied | BackupNotCopied | HomeRestored | GaveUp
+    SettingChanged
+    | OwnerLocked
+    | OwnerUnlocked
+    | EngineAway
+    | BackupOld
+    | BackupCopied
+    | BackupNotCopied
+    | HomeRestored
+    | GaveUp
 )
 AnyEvent: TypeAlias = (
     ProjectEvent

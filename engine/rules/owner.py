@@ -1,7 +1,8 @@
 """What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes; and how
 new goals begin: mode, go, model.
 
-Nothing of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
+/lock is kept here too: while it holds, engine/audit.py refuses whatever an owner asks to be changed.
+Nothing else of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
 also told when the engine was away, its home restored from a backup, or not backed up (or not copied to
 the machine chosen for that) for long; it says so once. Pure: times of day come as the owner reads them.
 """
@@ -24,6 +25,8 @@ from engine.rules.events import (
     EngineAway,
     HomeRestored,
     OwnerEvent,
+    OwnerLocked,
+    OwnerUnlocked,
     SettingChanged,
 )
 from engine.rules.goal_settings import checked_go
@@ -31,6 +34,8 @@ from engine.rules.modes import MODES
 
 DAY_MIN = 24 * 60
 OFF = ("off", "none", "no")
+LOCKED = "Locked. Unlock at the box: quarterdeck unlock"
+UNLOCKED = "Unlocked at the box: your taps and lines decide again."
 _HOURS = re.compile(r"(\d{1,2})(?::(\d{2}))?\s*(?:-|–|to)\s*(\d{1,2})(?::(\d{2}))?")
 
 
@@ -59,6 +64,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     backup_at: float = 0.0  # when that was chosen
     copied: Copied | None = None
     backup_missed: bool = False  # and that was said
+    locked_at: float = 0.0  # 0: not
 
 
 def begin(_name: str) -> Owner:
@@ -92,6 +98,13 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
         case SettingChanged(name=name):
             known = "quiet, zone, heartbeat, limit, reserve, mode, go, model, backup"
             raise Refused(f"There is no setting {name}. There are: {known}.")
+        case OwnerLocked() if not now.locked_at:
+            return replace(now, locked_at=event.at), ()
+        case OwnerUnlocked() if now.locked_at:
+            said = Say(goal="", kind="warning", text=UNLOCKED, sounds=True)
+            return replace(now, locked_at=0.0), (said,)
+        case OwnerUnlocked():
+            raise Refused("It is not locked.")
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case BackupOld():

@@ -93,6 +93,9 @@ class Desk:
     def cards(self) -> Iterable[AnyCard]:
         return list(self.shown.values())
 
+    async def permits(self, verb: str, cause: str) -> None:
+        pass
+
     async def notes(self, after: int) -> Sequence[Note]:
         return [note for note in self.said if note.n > after][:2]
 

@@ -12,9 +12,11 @@ from engine.rules.events import (
     BackupOld,
     EngineAway,
     HomeRestored,
+    OwnerLocked,
+    OwnerUnlocked,
     SettingChanged,
 )
-from engine.rules.owner import Owner, begin, decide
+from engine.rules.owner import UNLOCKED, Owner, begin, decide
 
 
 def changed(name: str, value: str, now: Owner | None = None) -> Owner:
@@ -140,3 +142,13 @@ def test_what_was_copied_is_kept_and_what_was_not_is_said_of_the_machine_chosen_
     assert isinstance(line, Say)
     assert line.text.startswith("nas has had no new backup since 27 Nov 03:31: no answer.")
     assert decide(Owner(backup_on="attic"), away)[1] == ()
+
+
+def test_a_lock_holds_from_its_first_word_and_its_end_is_said_aloud() -> None:
+    locked, said = decide(Owner(zone="UTC"), OwnerLocked(at=5.0))
+    assert (locked, said) == (Owner(zone="UTC", locked_at=5.0), ())
+    assert decide(locked, OwnerLocked(at=9.0)) == (locked, ())
+    told = Say(goal="", kind="warning", text=UNLOCKED, sounds=True)
+    assert decide(locked, OwnerUnlocked(at=9.0)) == (Owner(zone="UTC"), (told,))
+    with pytest.raises(Refused, match="not locked"):
+        decide(Owner(), OwnerUnlocked(at=9.0))

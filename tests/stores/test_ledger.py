@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from stores.database import Database
-from stores.ledger import NOTES_AT_ONCE, BrokenStream, Entry, Ids, Ledger, NoteRow, Owed, Step
+from stores.ledger import (
+    NOTES_AT_ONCE,
+    BrokenStream,
+    Decision,
+    Entry,
+    Ids,
+    Ledger,
+    NoteRow,
+    Owed,
+    Step,
+)
 
 
 @pytest.fixture
@@ -152,6 +162,35 @@ async def test_what_is_old_goes_and_what_is_owed_stays(ledger: Ledger) -> None:
     assert [event.cause for event in await ledger.history("goal/g-1")] == ["new"]
     assert [owed.body for owed in await ledger.owed()] == [b"owed"]
     assert list(await ledger.states()) == ["goal/g-1"]
+
+
+def decided(cause: str, goal: str = "g-1", at: float = 1) -> Step:
+    return Step(f"goal/{goal}", cause, at, b"e", b"s", (), Decision(goal, cause.encode()))
+
+
+async def test_a_decision_goes_in_with_its_event_and_never_twice(ledger: Ledger) -> None:
+    await commit(ledger, decided("a"))
+    assert await commit(ledger, decided("a")) is None
+    with pytest.raises(sqlite3.IntegrityError):
+        await commit(ledger, decided("b", "g-2"), step("a"))
+    (row,) = await ledger.decisions(0.0)
+    assert (row.n, row.at, row.cause, row.goal, row.body) == (1, 1.0, "a", "g-1", b"a")
+    aside = BrokenStream("goal/g-1", "x", "it died", 7.0, dropped=True)
+    await ledger.set_aside(aside, Decision("g-1", b"left"))
+    await ledger.mend("goal/g-1", 8.0, Decision("g-1", b"again"))
+    assert [row.body for row in await ledger.decisions(5.0)] == [b"left", b"again"]
+
+
+async def test_decisions_are_paged_by_goal_and_outlive_their_events(ledger: Ledger) -> None:
+    for number in range(7):
+        await commit(ledger, decided(f"c-{number}", f"g-{number % 2}", at=number))
+    first = await ledger.decisions(1.0, "g-1", most=2)
+    assert [row.cause for row in first] == ["c-1", "c-3"]
+    rest = await ledger.decisions(1.0, "g-1", first[-1].n, most=2)
+    assert [row.cause for row in rest] == ["c-5"]
+    await ledger.retain(100.0, 3.0)
+    assert await ledger.history("goal/g-1") == []
+    assert [row.at for row in await ledger.decisions(0.0)] == [3.0, 4.0, 5.0, 6.0]
 
 
 async def lives(path: Path, *, mark: bytes | None = None) -> dict[str, str]:
