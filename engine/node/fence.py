@@ -434,7 +434,7 @@ _PROGRAM = {  # machine: (audit architecture, socket, and the calls that are ref
     "aarch64": (0xC00000B7, 198, (104, 105, 106, 217, 218, 219, 241, 273, 280, 282, 294)),
 }
 _IO_URING = (425, 426, 427)  # opens sockets past any filter; the same numbers everywhere
-_AF_VSOCK = 40
+_FAMILIES = (1, 2, 10, 16)  # of sockets: unix, IPv4, IPv6, and netlink, by which addresses are read
 _EPERM, _ENOSYS, _EAFNOSUPPORT = 1, 38, 97
 
 
@@ -442,7 +442,8 @@ def seccomp() -> bytes:
     """Return the filter of system calls as bubblewrap reads it, or nothing on other machines.
 
     Refused: kernel modules, kexec, keyrings, bpf, perf, userfaultfd (EPERM), io_uring and calls
-    by another architecture's numbers (ENOSYS), and sockets to the hypervisor (EAFNOSUPPORT).
+    by another architecture's numbers (ENOSYS), and sockets of all families but the usual ones: to
+    the hypervisor, to devices near by, of raw packets, into the kernel's rarest code (EAFNOSUPPORT).
     """
     if platform.machine() not in _PROGRAM or sys.maxsize < 1 << 32:
         return b""
@@ -460,10 +461,11 @@ def seccomp() -> bytes:
         lines += [(equal, 0, 1, number), (give, 0, 0, 0x00050000 | _EPERM)]
     for number in _IO_URING:
         lines += [(equal, 0, 1, number), (give, 0, 0, 0x00050000 | _ENOSYS)]
+    count = len(_FAMILIES)
     lines += [
-        (equal, 0, 3, socket),
+        (equal, 0, count + 2, socket),
         (load, 0, 0, 16),  # its first argument, the low half
-        (equal, 0, 1, _AF_VSOCK),
+        *((equal, count - at, 0, family) for at, family in enumerate(_FAMILIES)),
         (give, 0, 0, 0x00050000 | _EAFNOSUPPORT),
         (give, 0, 0, 0x7FFF0000),
     ]

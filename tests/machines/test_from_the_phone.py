@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.rules.fleet import Fleet
+from engine.node import fence
+from engine.rules.fleet import Fleet, Machine
 from tests.engine.chat import Chat, chatting
 from tests.machines.sshd import Sshd, sshd
 
@@ -78,11 +79,16 @@ async def test_a_machine_that_shows_another_key_is_refused_with_both_and_may_be_
         assert "Add" not in again.labels
 
 
-def _state(chat: Chat) -> str:
+def _machine(chat: Chat, name: str) -> Machine:
     fleet = chat.engine.loop.state("fleet")
     assert isinstance(fleet, Fleet)
-    machine = fleet.machine("build-box")
+    machine = fleet.machine(name)
     assert machine is not None
+    return machine
+
+
+def _state(chat: Chat) -> str:
+    machine = _machine(chat, "build-box")
     return "up" if machine.up else machine.why
 
 
@@ -95,3 +101,13 @@ async def test_what_cannot_be_a_machine_is_said_so(tmp_path: Path) -> None:
         prompt = await chat.tapped(panel, "Add…", "Reply to this message")
         chat.phone.reply(prompt, "nothing")
         await chat.until("Say /machines add NAME USER@HOST")
+
+
+async def test_a_machines_page_says_whole_what_its_fence_is_worth_and_leaves_open(
+    tmp_path: Path,
+) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        loop = chat.engine.loop
+        await loop.settle(until=lambda: bool(loop.state("fleet")) and _machine(chat, "here").up)
+        panel = await chat.sent("/machines", "here", label="here")
+        await chat.tapped(panel, "here", "This box itself.", fence.probe().describe())

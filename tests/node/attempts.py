@@ -504,6 +504,9 @@ def connecting(place: Place) -> dict[str, Attempt]:
         "type into a screen": connects(sockets["screen"]),
         "connect to an abstract socket": connects("\0" + place["abstract"]),
         "reach the hypervisor": opens_socket(40, socket.SOCK_STREAM),
+        "reach a device by Bluetooth": opens_socket(31, socket.SOCK_SEQPACKET),
+        "reach a device on a car's bus": opens_socket(29, socket.SOCK_RAW, 1),
+        "use the kernel's own ciphers": opens_socket(38, socket.SOCK_SEQPACKET),
         "listen to the network's packets": opens_socket(socket.AF_PACKET, socket.SOCK_RAW),
         "forge a network packet": opens_socket(socket.AF_INET, socket.SOCK_RAW, 255),
         "reach a service of this machine's own": dials(place["port"]),
@@ -540,6 +543,9 @@ def rising(place: Place) -> dict[str, Attempt]:
             remounts(f"{place['user']}/.local/bin")
         ),
         "make a disk, in a namespace of its own": apart(makes_device("/tmp/disk")),
+        "listen to packets, in a namespace of its own": apart(
+            opens_socket(socket.AF_PACKET, socket.SOCK_RAW)
+        ),
         "set the core pattern, in a namespace of its own": apart(
             appends("/proc/sys/kernel/core_pattern")
         ),

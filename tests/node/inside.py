@@ -126,6 +126,17 @@ def vsock() -> str:
     return "opened"
 
 
+def usual_sockets() -> str:
+    """Open what programs open: names looked up and interfaces listed need netlink."""
+    for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK):
+        socket.socket(family, socket.SOCK_DGRAM).close()
+    socket.create_server(("127.0.0.1", 0)).close()
+    for end in socket.socketpair():
+        end.close()
+    names = [name for _, name in socket.if_nameindex()]
+    return f"opened {names[0]} {socket.getaddrinfo('127.0.0.1', 80)[0][4][0]}"
+
+
 def uncovers(path: str) -> Callable[[], Any]:
     """Take the cover off a hidden folder, as the root of a user namespace of one's own."""
 
@@ -226,6 +237,7 @@ def attempts(place: Place) -> dict[str, Callable[[], Any]]:
             "commit", "-q", "--allow-empty", "-m", "inside",
         ),
         "see the certificates": lambda: os.path.isdir("/etc/ssl"),
+        "use the usual sockets": usual_sockets,
         "use shared memory": writes("/dev/shm/made"),
         "keep its environment": lambda: " ".join(sorted(set(os.environ) - {"PWD", "LC_CTYPE"})),
     }  # fmt: skip

@@ -167,6 +167,7 @@ def test_abstract_sockets_are_shut_where_the_kernel_can(told: dict[str, Any]) ->
         ("connect to the desk", "connected"),
         ("commit in the tree", "0"),
         ("see the certificates", os.path.isdir("/etc/ssl")),
+        ("use the usual sockets", "opened lo 127.0.0.1"),
         ("use shared memory", "written"),
         (
             "keep its environment",
