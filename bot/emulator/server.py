@@ -104,6 +104,11 @@ class Emulator:
         return self._cloud.notes
 
     @property
+    def revision(self) -> int:
+        """Return how often anything in the chats has changed."""
+        return self._cloud.revision
+
+    @property
     def ignored_waits(self) -> int:
         """Return how many calls came during a wait the bot had been told to keep."""
         return self._cloud.flood.ignored

@@ -10,6 +10,7 @@ from bot.emulator import Message, Phone
 from tests.engine.scenario import CORRECTION
 
 YES = ("Allow", "Start", "Ship", "Proceed", "Push")
+CUT_OFF = "Cut off: "
 PATIENCE_S = 600.0
 
 
@@ -37,6 +38,10 @@ class Person:
                 return message, ""
             for button in message.buttons:
                 wanted = button.label in YES
+                if button.label == "Retry" and CUT_OFF in message.text:
+                    wanted = (
+                        True  # a check that was cut off twice in a row is the owner's to go on with
+                    )
                 if button.label == "Ship" and "Corrected once" not in message.text:
                     continue
                 if button.label == "Correct…" and not self._corrected:

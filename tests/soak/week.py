@@ -67,6 +67,7 @@ STEP_TAKES_S = 0.12
 BATCH_LIMIT_S = 240.0
 AT_WORK_S = 90.0
 CHAT_LIMIT_S = REST_LIMIT_S = 60.0
+CHAT_STILL_S = 6.0  # longer than two edits of a card lie apart
 MOST_DAYS = 2.0  # that a batch may take, most of them waiting for a limit
 QUIET_YEARS = (*[DAY_S] * 8, *[30 * DAY_S] * 3, *[31 * DAY_S] * 3)
 
@@ -474,16 +475,25 @@ class Week:
         assert not found, found
 
     async def _all_said(self) -> None:
-        """Return once the bot has said what it had to say: a week's words come a second apart."""
-        left, until = self._to_say(), time.monotonic() + CHAT_LIMIT_S
-        while left and time.monotonic() < until:
-            await asyncio.sleep(1.0)
-            if (now := self._to_say()) < left:
-                left, until = now, time.monotonic() + CHAT_LIMIT_S
+        """Return once the bot has said what it had to say, and rests: a week's words come a second apart.
 
-    def _to_say(self) -> int:
+        While it is judged the chat answers nobody, so that what is judged before must be late.
+        """
+        left, until = self._to_say(), time.monotonic() + CHAT_LIMIT_S
+        still_since = time.monotonic()
+        while time.monotonic() < until and (
+            left[0] or time.monotonic() - still_since < CHAT_STILL_S
+        ):
+            await asyncio.sleep(0.5)
+            if (now := self._to_say()) != left:
+                left, until = now, time.monotonic() + CHAT_LIMIT_S
+                still_since = time.monotonic()
+
+    def _to_say(self) -> tuple[int, int]:
+        """How many lines wait to be said, and how often the chat has changed."""
         with closing(sqlite3.connect(f"file:{self._home.bot_db}?mode=ro", uri=True)) as file:
-            return int(file.execute("SELECT count(*) FROM outbox").fetchone()[0])
+            lines = int(file.execute("SELECT count(*) FROM outbox").fetchone()[0])
+        return lines, self._hands.emulator.revision
 
     def _scene(self) -> Scene:
         return Scene(
