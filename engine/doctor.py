@@ -143,7 +143,7 @@ def _account(home: Home, account: Account) -> Finding:
 
 def _login_lack(home: Home, account: Account) -> str:
     """Return what an account lacks to sign in, as far as this machine can tell without asking out."""
-    kept = {name for (name,) in _rows(home.vault_db, "SELECT name FROM secrets")}
+    kept = {name for (name,) in _rows(home.vault_db, "SELECT DISTINCT name FROM secrets")}
     missing = [key for key in account.secret_env if f"account/{account.name}/{key}" not in kept]
     if missing:
         return f"without its {', '.join(missing)}"

@@ -345,4 +345,6 @@ def _names(vault: Path) -> tuple[str, ...]:
     if not vault.exists():
         return ()
     with closing(sqlite3.connect(vault)) as file:
-        return tuple(name for (name,) in file.execute("SELECT name FROM secrets ORDER BY 1"))
+        return tuple(
+            name for (name,) in file.execute("SELECT DISTINCT name FROM secrets ORDER BY 1")
+        )

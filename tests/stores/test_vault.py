@@ -9,7 +9,7 @@ import pytest
 
 from engine.paths import Home
 from stores.database import Database
-from stores.vault import NotOpened, Opener, Vault, create_keys, read_key, seal
+from stores.vault import NotOpened, Opener, Secret, Vault, create_keys, read_key, seal
 
 
 @pytest.fixture
@@ -145,3 +145,62 @@ async def test_another_vault_key_opens_nothing_and_says_so(
     create_keys(other)
     with pytest.raises(NotOpened, match="another vault key"):
         await a_vault(database, other).get("A")
+
+
+async def test_a_new_value_keeps_the_older_ones_until_the_name_is_forgotten(
+    database: Database, home: Home
+) -> None:
+    vault = a_vault(database, home)
+    for number, value in enumerate(("one", "two", "two", "three"), start=1):
+        await vault.put("TOKEN", value, float(number), replace=True)
+    assert await vault.get("TOKEN") == "three"
+    assert [await vault.get("TOKEN", version=n) for n in (1, 2, 3, 4)] == [
+        "one",
+        "two",
+        "three",
+        None,
+    ]
+    (told,) = await vault.listed()
+    assert told == Secret(name="TOKEN", scope="", version=3, versions=3, at=4.0)
+    assert await vault.forget("TOKEN")
+    assert await vault.listed() == []
+
+
+async def test_a_forgotten_secret_lies_nowhere_any_more_not_even_closed(
+    database: Database, home: Home
+) -> None:
+    vault = a_vault(database, home)
+    for value in ("one" * 400, "two" * 400):
+        await vault.put("TOKEN", value, 1.0, replace=True)
+    await vault.put("OTHER", "stays", 1.0)
+    bodies = [bytes(body)[20:60] for (body,) in await database.fetch("SELECT body FROM secrets")]
+
+    def lying() -> int:
+        there = b"".join(path.read_bytes() for path in home.root.glob("vault.sqlite3*"))
+        return sum(body in there for body in bodies)
+
+    assert lying() == 3
+    await vault.forget("TOKEN")
+    assert lying() == 1
+    assert await vault.get("OTHER") == "stays"
+
+
+async def test_a_scope_is_kept_to_and_when_it_was_last_used_is_known(
+    database: Database, home: Home
+) -> None:
+    vault = a_vault(database, home)
+    await vault.put("TOKEN", "one", 1.0, scope="project/shop")
+    assert await vault.use("TOKEN", 5.0, project="shop") == "one"
+    with pytest.raises(NotOpened, match="for project shop only"):
+        await vault.use("TOKEN", 6.0, project="other", machine="shop")
+    assert [told.used for told in await vault.listed()] == [5.0]
+    await vault.put("TOKEN", "two", 7.0, replace=True)
+    assert await vault.move("TOKEN", "machine/box")
+    assert await vault.use("TOKEN", 8.0, machine="box") == "two"
+    assert await vault.get("TOKEN", version=1) == "one"
+    assert await vault.move("TOKEN", "")
+    assert await vault.use("TOKEN", 9.0, project="other") == "two"
+    assert not await vault.move("NONE", "")
+    for wrong in ("project/", "shop", "account/x"):
+        with pytest.raises(NotOpened, match="no scope"):
+            await vault.move("TOKEN", wrong)
