@@ -90,6 +90,11 @@ def record(
     return _decision(who, in_words(event), goal_of(stream, after))
 
 
+def of_vault(who: Asker | None, verdict: str) -> Decision | None:
+    """Return the decision about what the vault keeps, which no stream knows of."""
+    return None if who is None else _decision(who, verdict, "")
+
+
 def of_aside(who: Asker | None, stream: str, verdict: str, state: object) -> Decision | None:
     """Return the decision about a stream that was set aside: no event of its own tells it."""
     if who is None:

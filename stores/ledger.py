@@ -285,7 +285,7 @@ class Ledger:
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(sql, row)
-            _decided(connection, broken.at, broken.cause, broken.stream, decision)
+            _decided(connection, broken.at, "", broken.stream, decision)
 
         await self._file.write(work, what="set aside")
 
@@ -421,6 +421,16 @@ class Ledger:
         )
         found = await self._file.fetch(sql, (since, goal, goal, after, most))
         return [DecisionRow(*row) for row in found]
+
+    async def decide(self, at: float, cause: str, decision: Decision) -> None:
+        """Keep a decision that is carried out elsewhere than here; a repeat keeps the first."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            known = connection.execute("SELECT 1 FROM decisions WHERE cause = ?", (cause,))
+            if known.fetchone() is None:
+                _decided(connection, at, cause, "", decision)
+
+        await self._file.write(work, what="decision")
 
     async def retain(self, before: float, decided_before: float = 0.0) -> None:
         """Let go of events, notes and done effects older than `before`; states stay.

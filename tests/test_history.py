@@ -166,6 +166,19 @@ def _decided_again(left: Left) -> None:
     _again(left, Answered)
 
 
+def _unsigned(left: Left) -> None:
+    left.ledger("DELETE FROM decisions WHERE n = (SELECT max(n) FROM decisions)")
+
+
+def _signed_twice(left: Left) -> None:
+    copy = "SELECT at, cause, stream, goal, body FROM decisions WHERE cause <> '' LIMIT 1"
+    left.ledger(f"INSERT INTO decisions (at, cause, stream, goal, body) {copy}")
+
+
+def _signed_for_nothing(left: Left) -> None:
+    left.ledger("INSERT INTO decisions VALUES (NULL, 0, 'telegram:0', 'goal/g-1', 'g-1', '{}')")
+
+
 def _owed(left: Left) -> None:
     pushes = [
         number
@@ -247,6 +260,9 @@ SPOILT: dict[Callable[[Left], None], str] = {
     _half_a_file: "does not have sketch.jpg as it was sent",
     _piece_landed_again: "landed 2 times",
     _decided_again: "has Answered 2 times",
+    _unsigned: "was decided by nobody",
+    _signed_twice: "is a decision twice",
+    _signed_for_nothing: "telegram:0 is a decision, and no event",
     _owed: "is owed Push still",
     _set_aside: "goal/g-1 was set aside: it broke",
     _open_ask: "is open, and session/",

@@ -149,6 +149,7 @@ class Accounts(Inside):
         """Keep what was sealed for us: {"name": where it is kept}."""
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         value = self._open(body).decode("utf-8", "replace")
+        await self._decided(f"kept in the vault: {name}", cause)
         kept = await self._keys().put(
             name, value, self._clock(), replace=name.startswith("account/")
         )

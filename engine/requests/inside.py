@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from engine import board
+from engine import audit, board
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine
+from engine.asker import asker
 from engine.errors import Refused
 from engine.loop import Loop
 from engine.paths import Home
@@ -95,6 +96,12 @@ class Inside:
         if not isinstance(goal, Goal):
             raise Refused(f"There is no goal {goal_id}. /status shows them.")
         return goal
+
+    async def _decided(self, verdict: str, cause: str) -> None:
+        """Write down a decision that is no event, before it is carried out: the vault is another file."""
+        decision = audit.of_vault(asker(), verdict)
+        if decision is not None:
+            await self._ledger.decide(self._clock(), cause, decision)
 
     async def _id(self, kind: str) -> str:
         (number,) = await self._ledger.take(kind)

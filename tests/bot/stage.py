@@ -15,6 +15,7 @@ from bot.app import main
 from bot.emulator import Emulator, Phone, Tap
 from engine import config
 from engine.api import Server
+from engine.asker import Asker, asker
 from engine.config import Config
 from engine.errors import Refused, Unavailable
 from engine.paths import Home
@@ -70,6 +71,7 @@ class FakeDoor:
         self._vault = vault
         self._causes: dict[str, object] = {}
         self.repeats = 0  # how often something was asked again under a known cause
+        self.askers: list[Asker | None] = []  # on whose behalf, for each of `asked`
 
     # ---- what follows the changes
 
@@ -256,6 +258,7 @@ class FakeDoor:
         if cause not in self._causes:
             self._causes[cause] = result
             self.asked.append((verb, args))
+            self.askers.append(asker())
         return self._causes[cause]
 
     def _must_be_here(self) -> None:

@@ -18,7 +18,7 @@ from engine.cli_audit import lines
 from engine.engine import Engine
 from engine.errors import Refused
 from engine.paths import Home
-from stores.sealing import create_keys
+from stores.sealing import create_keys, seal
 from tests.engine.chat import OWNER, Chat, chatting
 from tests.engine.phone import PIECE, Step, lead, plan, worker, write
 from tests.fakes import git
@@ -158,7 +158,11 @@ async def test_what_the_vault_keeps_is_in_no_list_of_decisions(tmp_path: Path) -
         with on_behalf_of(Asker(who="42", shown="it said correct-horse-battery")):
             heartbeat = "https://beat.example/correct-horse-battery"
             await engine.door.change_setting("heartbeat", heartbeat, cause="telegram:7")
-        (row,) = await engine.door.audit()
+            sealed = seal(engine.home.vault_pub.read_bytes(), b"purple-monkey-dishwasher")
+            for _ in range(2):
+                await engine.door.keep_secret("TOKEN", sealed, cause="telegram:8.key1")
+        row, kept = await engine.door.audit()
+        assert (kept.who, kept.verdict) == ("42", "kept in the vault: TOKEN")
         assert row.shown == "it said {{STRIPE}}"
         assert "horse" not in row.verdict
 

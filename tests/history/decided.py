@@ -20,6 +20,8 @@ from engine.views import ShipCard, WorkerCard
 from tests.history.scene import Expected, Scene
 from tests.simulation.invariants import answered_once, asks_of_nobody, cards_lag, owed_still
 
+# Of what is no event (a stream set aside, what goes to the vault) there is no more than the row.
+SIGNED = "SELECT cause FROM decisions WHERE cause <> '' AND stream <> ''"
 ONCE_A_STREAM = (Answered, GoalOpened, GoalShipped, ShipPushed)
 
 
@@ -33,6 +35,7 @@ def of_ledger(scene: Scene, expected: Expected) -> Iterator[str]:
     yield from answered_once(scene.told)
     yield from _once(scene)
     yield from _counted(scene, expected)
+    yield from _signed(scene)
     yield from asks_of_nobody(scene.states)
     yield from _at_rest(scene)
     yield from _cards(scene, expected)
@@ -56,6 +59,16 @@ def _counted(scene: Scene, expected: Expected) -> Iterator[str]:
         if counted[kind] != times:
             yield f"the ledger has {kind} {counted[kind]} times, not {times}"
     yield from (f"the ledger has {kind}" for kind in expected.never if counted[kind])
+
+
+def _signed(scene: Scene) -> Iterator[str]:
+    """What an owner had decided on the phone has a row that says who, and no row is of nothing."""
+    causes = [cause for (cause,) in scene.rows(SIGNED)]
+    events = {cause for (cause,) in scene.rows("SELECT cause FROM events")}
+    yield from (f"{cause} is a decision twice" for cause, n in Counter(causes).items() if n > 1)
+    yield from (f"{cause} is a decision, and no event" for cause in set(causes) - events)
+    unsigned = {cause for cause in events if cause.startswith("telegram:")} - set(causes)
+    yield from (f"{cause} was decided by nobody" for cause in sorted(unsigned))
 
 
 def _at_rest(scene: Scene) -> Iterator[str]:
