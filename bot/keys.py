@@ -1,50 +1,30 @@
 """Finds keys in what the owner pastes, so that none of them goes any further.
 
 Only what is plainly a key: a provider's own prefix, a private key block, a password in an address, a
-value assigned to a name that says so. inbox.py and messages.py take them out before anything else is
-done with a text; each is sealed, and `{{NAME}}` stands in its place. Pure.
+value that the words around it give away (bot/intake/ has the rules, `python -m tests.intake`
+measures them). pasted.py takes them out before anything else is done with a text; each is sealed,
+and `{{NAME}}` stands in its place. Pure.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct
+
+from bot.intake.lines import at_line_end, joined
+from bot.intake.nearby import Near, near
+from bot.intake.shapes import SHAPES, Shape
 
 STEP = 32 * 1024  # characters of a long text looked through at a time
 REACH = 16 * 1024  # and beyond: the longest key there is lies whole in one look
 
-_KINDS = {
-    "ANTHROPIC_API_KEY": r"sk-ant-[A-Za-z0-9_-]{20,}",
-    "OPENROUTER_API_KEY": r"sk-or-v1-[A-Za-z0-9]{20,}",
-    "OPENAI_API_KEY": r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
-    "GITHUB_TOKEN": r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,}",
-    "GITLAB_TOKEN": r"glpat-[A-Za-z0-9_.-]{20,}",
-    "AWS_ACCESS_KEY_ID": r"(?:AKIA|ASIA)[0-9A-Z]{16}",
-    "GOOGLE_API_KEY": r"AIza[A-Za-z0-9_-]{35}",
-    "GOOGLE_OAUTH_SECRET": r"GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}",
-    "SLACK_TOKEN": r"xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}",
-    "STRIPE_API_KEY": r"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
-    "STRIPE_WEBHOOK_SECRET": r"whsec_[A-Za-z0-9+/=]{16,}",
-    "TELEGRAM_BOT_TOKEN": r"[0-9]{6,12}:[A-Za-z0-9_-]{35}",
-    "HF_TOKEN": r"hf_[A-Za-z0-9]{30,}",
-    "NPM_TOKEN": r"npm_[A-Za-z0-9]{36,}",
-    "PYPI_TOKEN": r"pypi-[A-Za-z0-9_-]{50,}",
-    "DIGITALOCEAN_TOKEN": r"do[opr]_v1_[a-f0-9]{40,}",
-    "SENDGRID_API_KEY": r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    "JWT": r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}",
-}
-_PREFIXED = re.compile(
-    "|".join(f"(?P<{name}>(?<![A-Za-z0-9])(?:{shape}))" for name, shape in _KINDS.items())
-)
 # Without its end, everything behind the beginning counts: the rest may be in the next message.
 _BLOCK = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.S
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)"
+    r"|PuTTY-User-Key-File-\d:.*?(?:Private-MAC: [0-9a-f]+|\Z)",
+    re.S,
 )
-_ASSIGNED = re.compile(
-    r"\b(?P<name>[A-Za-z][A-Za-z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|key|token|secret|password))"
-    r"[\"']?\s*[=:]\s*[\"'`]?(?P<value>[A-Za-z0-9+/_.~=!@#$%^&*-]{16,})"
-)
-_ADDRESS = re.compile(r"://[^/\s:@]*:(?P<value>[^/\s@]{6,})@")
 _NAMED_BEFORE = re.compile(r"\b([A-Za-z][A-Za-z0-9_]{1,60})[\"']?\s*[=:]\s*[\"'`]?\Z")
 # Names that say what a sentence is about, not what the key is for.
 _NO_NAMES = frozenset({"key", "token", "secret", "password", "is", "here", "use", "this", "it"})
@@ -63,15 +43,13 @@ def find(text: str) -> list[Key]:
     """Return all keys in a text, in order, none overlapping another."""
     found = [Key("PRIVATE_KEY", m.group(), *m.span()) for m in _BLOCK.finditer(text)]
     found += [
-        Key(_named(text, m.start()) or str(m.lastgroup), m.group(), *m.span())
-        for m in _PREFIXED.finditer(text)
+        Key(_named(text, key.start) or key.name, key.value, key.start, key.end)
+        for key in _shaped(text)
     ]
     found += [
-        Key(_tidy(m["name"]), m["value"], *m.span("value"))
-        for m in _ASSIGNED.finditer(text)
-        if _random(m["value"])
+        Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
+        for one in map(partial(_wrapped_on, text), near(text))
     ]
-    found += [Key("PASSWORD", m["value"], *m.span("value")) for m in _ADDRESS.finditer(text)]
     kept: list[Key] = []
     for key in sorted(found, key=lambda key: (key.start, -key.end)):
         if not kept or key.start >= kept[-1].end:
@@ -79,8 +57,46 @@ def find(text: str) -> list[Key]:
     return kept
 
 
+def _shaped(text: str) -> Iterator[Key]:
+    """Find what a provider's shape fits, where its word stands; wrapped ones whole."""
+    for shape in SHAPES:
+        if not shape.word:
+            for found in shape.form.finditer(text):
+                yield Key(shape.name, found[0], *found.span())
+            continue
+        at = text.find(shape.word)
+        while at >= 0:
+            end = at + len(shape.word)
+            if (key := _at(text, at, shape)) is not None:
+                yield key
+                end = key.end
+            at = text.find(shape.word, end)
+
+
+def _at(text: str, at: int, shape: Shape) -> Key | None:
+    found = shape.form.match(text, at)
+    key = Key(shape.name, found[0], *found.span()) if found is not None else None
+    if text[at - 1 : at].isalnum() or (key is not None and not at_line_end(text, key.end)):
+        return key
+    run = joined(text, at)
+    whole = shape.form.match(run.text) if run is not None else None
+    if run is None or whole is None or (key is not None and len(whole[0]) <= len(key.value)):
+        return key
+    return Key(shape.name, whole[0], at, run.place(len(whole[0])))
+
+
+def _wrapped_on(text: str, one: Near) -> Near:
+    """Return a value with the rest of it, where that stands on the next line."""
+    run = joined(text, one.start)
+    if run is None or len(run.ends) != 2 or not run.text.startswith(one.value):
+        return one
+    if run.ends[0][0] != len(one.value) or len(run.text) < 2 * len(one.value) - 8:
+        return one
+    return Near(one.name, run.text, one.start, run.ends[-1][1])
+
+
 def by_parts(text: str) -> Iterator[list[Key]]:
-    """Yield what `find` gives, part by part of a long text: each part takes some milliseconds.
+    """Yield what `find` gives, part by part of a long text: each part takes some tens of milliseconds.
 
     Each key belongs to the part it begins in; what is looked at reaches past that part's end.
     """
@@ -131,9 +147,3 @@ def _named(text: str, start: int) -> str:
 
 def _tidy(name: str) -> str:
     return re.sub(r"[^A-Z0-9_]", "_", name.upper())[:60]
-
-
-def _random(value: str) -> bool:
-    """Return whether a value looks made by a machine: letters and digits mixed, few repeats."""
-    mixed = re.search(r"[A-Za-z]", value) and re.search(r"[0-9]", value)
-    return bool(mixed) and len(set(value)) >= 8
