@@ -33,6 +33,7 @@ from engine.rules.plan import MAX_ATTEMPTS
 from engine.shown import Shown
 from engine.views import AnyCard, Board, Note, Row
 
+UNLOCK_THERE = "unlock at the box: quarterdeck unlock"
 # As /health tells them.
 PATIENCE = {
     "a check": f"{CHECK_LIMIT_S / 60:.0f} min",
@@ -106,7 +107,8 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Lo
         lacks = self._room_lacks()
         disk = shutil.disk_usage(self._home.root)
         return {
-            "locked": self._locked(),
+            "locked": self._locked()
+            and f"{self._locked().removeprefix('Locked ')}; {UNLOCK_THERE}",
             "machines": list((await self.board()).machines),
             "set_aside": self._asides_in_words(),
             "given_up_today": await self._given_up_in_words(),

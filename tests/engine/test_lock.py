@@ -13,6 +13,7 @@ from engine.rules import owner
 from tests.engine.chat import chatting
 from tests.engine.test_audit import begun, laid, typed
 
+KEY = "ghp_" + "Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
 LOCKED = "Locked. Unlock at the box: quarterdeck unlock"
 
 
@@ -33,10 +34,16 @@ async def test_while_it_is_locked_nothing_is_decided_and_looking_works(tmp_path:
             chat.phone.send(line)
             await chat.until(LOCKED, after=said)
         said = chat.phone.messages()[-1].id
+        chat.phone.send("/settings")
+        panel = await chat.until("New goals begin with", after=said)
+        page = await chat.tapped(panel, "Plans", label="The lead may")
+        tap = await chat.phone.answered(chat.phone.tap(page, "The lead may"))
+        assert (tap.answer, tap.alert) == (LOCKED, True)
+        said = chat.phone.messages()[-1].id
         chat.phone.send("/status")
         await chat.until("Locked since", "Waits on you", after=said)
         chat.phone.send("/health")
-        await chat.until("⚠ Locked: Locked since", after=said)
+        await chat.until("⚠ Locked: since", "unlock at the box: quarterdeck unlock", after=said)
         chat.phone.send("/unlock")
         await chat.until("Only the box unlocks", after=said)
         chat.phone.send("/lock")
@@ -64,7 +71,12 @@ async def test_a_lock_outlives_a_restart_and_is_ended_with_no_engine_running(
     tmp_path: Path,
 ) -> None:
     async with chatting(tmp_path) as chat:
-        await chat.sent("/lock", "Locked: no tap and no line decides anything")
+        locked = await chat.sent("/lock", "Locked: no tap and no line decides anything")
+        (pasted,) = chat.phone.send(f"/new Publish it with {KEY}")
+        await chat.until(LOCKED, after=locked.id)
+        await chat.until("Stored as GITHUB_TOKEN", after=locked.id)  # out of reach all the same
+        await chat.phone.until(lambda: chat.phone.message(pasted.id) is None)
+        assert await chat.engine.door.secret("GITHUB_TOKEN") == KEY
         home = chat.home
     engine = Engine(home)
     async with engine.running():
