@@ -98,6 +98,7 @@ class Grounds:
         """Make what does not lie in the stage, or is no file."""
         mark = f"quarterdeck-test-{os.getpid()}"
         self._outside += [put(f"/tmp/{mark}", "secret"), put(f"/dev/shm/{mark}", "secret")]
+        self._outside.append(f"/tmp/{mark}.stray")  # what the loose one leaves there
         self._memory = ctypes.CDLL(None).shmget(0, 4096, 0o1600)
         beside = tempfile.mkdtemp(prefix=f"{mark}-")
         self._outside.append(beside)
@@ -134,7 +135,10 @@ class Grounds:
         for held in self.held:
             held.close()
         for path in self._outside:
-            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.exists(path):
+                os.unlink(path)
 
     def files(self) -> dict[str, str]:
         """Return all files but those of the worker's own, each with a sum of what it is."""
