@@ -28,8 +28,20 @@ from stores.cards import CardStore, Told
 
 LATE_S = 3600
 ZONE_ASKED = "zone asked"  # by which /start: pressed again, it does not ask again
-FUTURE = ("chief", "budget", "usage", "schedules", "keys", "catchup")
-BARE = ("stop", "status", "resume", "help", "start", "new", "asks", "projects", "health", "cancel")
+FUTURE = ("chief", "budget", "usage", "schedules", "catchup")
+BARE = (
+    "stop",
+    "status",
+    "resume",
+    "help",
+    "start",
+    "new",
+    "asks",
+    "projects",
+    "health",
+    "keys",
+    "cancel",
+)
 
 
 class Commands:
@@ -70,6 +82,8 @@ class Commands:
                 return await self._machines(heard, rest)
             case "accounts":
                 return await self._accounts(heard, rest)
+            case "keys":
+                return [await self._panels.open("keys")]
             case "projects":
                 return await self._projects(heard, rest)
             case "settings":

@@ -19,6 +19,7 @@ from bot.fleet import Accounts, Machines
 from bot.heard import answered_in
 from bot.inbox import Arrived, Reply
 from bot.kept import KeptRules
+from bot.key_panel import KeyPanel
 from bot.logins import Logins
 from bot.messages import Messages
 from bot.on_phone import asked_by
@@ -42,6 +43,7 @@ PANELS: tuple[Panel, ...] = (
     Settings(),
     PlanPanel(),
     KeptRules(),
+    KeyPanel(),
     Which("stop"),
     Which("resume"),
 )

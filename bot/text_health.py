@@ -13,6 +13,7 @@ TROUBLES = (
     "locked",
     "disk_takes_nothing",
     "disk_nearly_full",
+    "keys_refused",
     "set_aside",
     "given_up_today",
     "accounts_at_rest",

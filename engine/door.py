@@ -20,6 +20,7 @@ from engine.adapters.runs import CHECK_LIMIT_S
 from engine.node import tidy
 from engine.requests.accounts import Accounts
 from engine.requests.edits import Edits
+from engine.requests.keys import Keys
 from engine.requests.locking import Locking
 from engine.requests.machines import Machines
 from engine.requests.peeks import Peeks
@@ -43,7 +44,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Locking):
+class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Keys, Settings, Locking):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current
@@ -110,6 +111,7 @@ class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Settings, Lo
             "locked": self._locked()
             and f"{self._locked().removeprefix('Locked ')}; {UNLOCK_THERE}",
             "machines": list((await self.board()).machines),
+            "keys_refused": await self.refused_keys(),
             "set_aside": self._asides_in_words(),
             "given_up_today": await self._given_up_in_words(),
             "disk_free_gb": round(disk.free / 1e9, 1),

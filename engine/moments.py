@@ -29,6 +29,14 @@ def to_come(then: float, at: float, zone: tzinfo | None = None) -> str:
     return _told(then, zone, "%d %b %H:%M" if ahead_s <= YEAR_S else "%d %b %Y %H:%M")
 
 
+def gone_by(then: float, at: float, zone: tzinfo | None = None) -> str:
+    """Return a time gone by, seen from `at`: "at 05:52", "on 12 Mar", "on 12 Mar 2024"."""
+    ago_s = at - then
+    if 0 <= ago_s <= SOON_S:
+        return _told(then, zone, "at %H:%M")
+    return _told(then, zone, "on %d %b" if abs(ago_s) <= YEAR_S else "on %d %b %Y")
+
+
 def _told(at: float, zone: tzinfo | None, shape: str) -> str:
     try:
         return datetime.fromtimestamp(at, zone).strftime(shape)

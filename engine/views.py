@@ -491,6 +491,26 @@ class RuleView(Struct, frozen=True):
     holds: bool = True  # no: kept by an earlier release, of what is asked for each time now
 
 
+class KeyView(Struct, frozen=True):
+    """A name in the vault, and all that may be told of it.
+
+    scope     "" everywhere, project/NAME, machine/NAME
+    refused   why it cannot be used; "" = it can
+    damaged   older versions that cannot be opened
+    account   which account it signs in, if it is one's
+    """
+
+    name: str
+    scope: str = ""
+    version: int = 0
+    versions: int = 0
+    kept_at: float = 0.0
+    used_at: float = 0.0
+    refused: str = ""
+    damaged: tuple[int, ...] = ()
+    account: str = ""
+
+
 class Document(Struct, frozen=True):
     """A text too long for a card, or any bytes that are kept in home/attached; sent as a file."""
 

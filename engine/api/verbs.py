@@ -18,6 +18,7 @@ from engine.views import (
     DecisionView,
     Document,
     FoundFile,
+    KeyView,
     LeadSettings,
     MachineView,
     OfferView,
@@ -224,6 +225,13 @@ class Unseal(Arguments, frozen=True):
     sealed: bytes
 
 
+class ScopeKey(Arguments, frozen=True):
+    """Where a key may be used: "" everywhere, project/NAME, machine/NAME."""
+
+    name: str
+    scope: str
+
+
 class DecisionsSince(Arguments, frozen=True):
     """Unix seconds; of one goal, or "" = of all; past a number."""
 
@@ -288,6 +296,9 @@ VERBS: Final[dict[str, Verb]] = {
     "add_account": Verb(AddAccount, changes=True),
     "remove_account": Verb(Named, changes=True),
     "keep_secret": Verb(KeepSecret, changes=True),
+    "keys": Verb(Nothing, tuple[KeyView, ...]),
+    "scope_key": Verb(ScopeKey, changes=True),
+    "forget_key": Verb(Named, changes=True),
     "unseal": Verb(Unseal, bytes),
     "health": Verb(Nothing),
     "settings": Verb(Nothing, OwnerView),

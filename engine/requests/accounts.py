@@ -161,7 +161,10 @@ class Accounts(Inside):
 
     async def secret(self, name: str) -> str:
         """A value of the vault, for a run that was given it by name."""
-        value = await self._keys().use(name, self._clock())
+        try:
+            value = await self._keys().use(name, self._clock())
+        except NotOpened as no:
+            raise Refused(no.sentence) from no
         if value is None:
             raise Refused(f"The vault holds no {name}: add the account again.")
         return value
