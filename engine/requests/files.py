@@ -110,11 +110,14 @@ class Files(Inside):
         except OSError:
             token = ""
         secrets = {"the bot's token": token.partition(":")[2] or token}
-        for kept in await self._vault.names() if self._vault is not None else ():
-            try:
-                secrets[kept] = await self._vault.get(kept) or "" if self._vault else ""
-            except NotOpened:
-                continue  # damaged: nothing to compare with
+        for kept in await self._vault.listed() if self._vault is not None else ():
+            for version in range(kept.version, 0, -1):
+                older = "" if version == kept.version else f", older value {version}"
+                try:
+                    value = await self._vault.get(kept.name, version) if self._vault else None
+                except NotOpened:
+                    continue  # damaged: nothing to compare with
+                secrets[f"{kept.name}{older}"] = value or ""
         return {kept: value for kept, value in secrets.items() if len(value) > SHORT}
 
 

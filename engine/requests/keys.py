@@ -48,6 +48,7 @@ class Keys(Inside):
         if not found:
             raise Refused(f"The vault holds no {whole(name)}. /keys lists what it holds.")
         said = f"for {in_words(scope)} only" if scope else "for everywhere"
+        await self._decided(f"{name} in the vault is {said}", cause)  # a repeat finds it moved
         return {"verdict": f"{name} is {said}."}
 
     async def forget_key(self, name: str, cause: str = "") -> dict[str, str]:
@@ -56,9 +57,9 @@ class Keys(Inside):
             raise Refused(
                 f"{name} signs account {account} in: give it a new token, or remove it, in /accounts."
             )
-        await self._of_vault().forget(
-            name
-        )  # a repeat finds it gone, and that is what was asked for
+        await self._decided(f"forgotten in the vault: {name}", cause)
+        # A repeat finds it gone, and that is what was asked for.
+        await self._of_vault().forget(name)
         return {"verdict": f"{whole(name)} is forgotten, with every value it had."}
 
     async def refused_keys(self) -> dict[str, str]:

@@ -161,7 +161,9 @@ async def test_what_the_vault_keeps_is_in_no_list_of_decisions(tmp_path: Path) -
             sealed = seal(engine.home.vault_pub.read_bytes(), b"purple-monkey-dishwasher")
             for _ in range(2):
                 await engine.door.keep_secret("TOKEN", sealed, cause="telegram:8.key1")
-        row, kept = await engine.door.audit()
+            await engine.door.forget_key("TOKEN", cause="telegram:9")
+        row, kept, gone = await engine.door.audit()
+        assert gone.verdict == "forgotten in the vault: TOKEN"
         assert (kept.who, kept.verdict) == ("42", "kept in the vault: TOKEN")
         assert row.shown == "it said {{STRIPE}}"
         assert "horse" not in row.verdict
