@@ -35,6 +35,7 @@ from msgspec import Struct
 from engine import backups
 from engine.errors import Refused
 from engine.paths import Home
+from stores.rotation import next_key
 from stores.sealing import seal
 
 FORMAT: Final = 1
@@ -146,6 +147,7 @@ class _Filling:
         """Put all of a home in, each thing before what it points to; copies are made in `beside`."""
         self._file("config.toml", home.config)
         formats: dict[str, int] = {}
+        key = _whose(home)
         with tempfile.TemporaryDirectory(dir=beside, prefix=".backup-") as space:
             for kind, source in databases(home).items():
                 if source.exists():
@@ -163,6 +165,10 @@ class _Filling:
         if home.vault_pub.exists():
             self._file(PUBLIC, home.vault_pub)
             self._bytes(KEYS, seal(home.vault_pub.read_bytes(), _keys(home)))
+        if key != _whose(home):
+            raise Refused(
+                "The vault got a new key meanwhile, so no backup was made: make it again."
+            )
         self._manifest(formats)
 
     def _manifest(self, formats: dict[str, int]) -> None:
@@ -229,6 +235,15 @@ def _copied(source: Path, copy: Path) -> int:
             f"{source.name} cannot be copied ({error}), so no backup was made; older ones stay."
         ) from error
     return int(version)
+
+
+def _whose(home: Home) -> bytes:
+    """Return the public half of the vault's key; raises Refused while it is being changed."""
+    if next_key(home).exists():
+        raise Refused(
+            "The vault is getting a new key, or that was cut off: make the backup once the engine runs."
+        )
+    return home.vault_pub.read_bytes() if home.vault_pub.exists() else b""
 
 
 def _of_hub(hub: Path) -> Iterator[Path]:

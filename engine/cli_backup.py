@@ -142,6 +142,49 @@ def key_recovery() -> None:
     print_code(first.recovery_code(home, anew=True))
 
 
+@key_app.command("rotate")
+def key_rotate() -> None:
+    """Give the vault a new key, whole or not at all. Stop Quarterdeck first; start it again afterwards.
+
+    Every secret is closed anew. Backups made before are opened by the recovery code of their time: keep
+    it for as long as you keep them. A new code is shown.
+    """
+    import asyncio
+    import time
+
+    from engine import backup as making
+    from engine import setup as first
+    from engine.config import load
+    from engine.lock import EngineLock
+    from stores.database import Database
+    from stores.rotation import rotate
+    from stores.sealing import NotOpened
+
+    home = Home.found()
+    load(home)
+
+    async def anew() -> None:
+        async with Database(home.vault_db, "vault", secure_delete=True) as database:
+            await rotate(home, database, time.time())
+
+    with EngineLock(home.engine_lock):
+        try:
+            asyncio.run(anew())
+        except NotOpened as error:
+            raise Refused(f"The key was not changed. {error.sentence}") from error
+        code = first.recovery_code(home, anew=True)
+        making.owned_as(home.root, *home.secrets.iterdir(), *home.root.glob("vault.sqlite3*"))
+        try:
+            newest = f"made at once: {making.take(home)}"  # what goes elsewhere next is of this key
+        except Refused as no:
+            newest = f"not made: {no.sentence} Run `quarterdeck backup`."
+    typer.echo("Rotated  every secret is closed with a new key")
+    print_code(code)
+    typer.echo("         backups from before are opened by the code before: keep that with them")
+    typer.echo(f"Backup   {newest}")
+    typer.echo("Next     start Quarterdeck again, engine and bot")
+
+
 def print_code(code: str) -> None:
     """Show a recovery code, the only time it is known."""
     typer.echo(f"Recovery {code}")

@@ -270,6 +270,8 @@ def _keys(home: Home) -> Finding:
     there = [path.exists() for path in (home.vault_key, home.vault_pub)]
     if all(there):
         return Finding("vault", True, "both keys there")
+    if home.vault_pub.exists() and engine_runs(home):
+        return Finding("vault", True, "its key is given by systemd")
     mend = (
         f"Put {home.secrets} back from your own copy." if any(there) else "Run `quarterdeck setup`."
     )
@@ -282,7 +284,7 @@ def _backup(home: Home) -> Finding:
     says = f"{len(there)} here, the newest {there[-1].path.name}" if there else "none yet"
     if wrong:
         says += f"; {len(wrong)} dated ahead of the clock: {wrong[0].path.name}"
-    if home.recovery.exists() or not home.vault_key.exists():
+    if home.recovery.exists() or not home.vault_pub.exists():
         return Finding("backup", True, says)
     mend = "quarterdeck key recovery: without a code nobody opens the keys in a backup."
     return Finding("backup", False, f"{says}; no recovery code", mend, needed=False)

@@ -55,7 +55,9 @@ from engine.rules.words import HERE
 from stores.attached import Attached
 from stores.database import Database, Unusable
 from stores.ledger import Ledger
-from stores.vault import Opener, Vault, read_key
+from stores.rotation import settle
+from stores.sealing import has_key, master_key
+from stores.vault import Opener, Vault
 
 log = logging.getLogger(__name__)
 
@@ -218,7 +220,7 @@ class Engine:
         """Begin no file anew in a home that had it."""
         lived = self.home.engine_alive.exists()
         files = [self.home.engine_db] if lived or self._restored is not None else []
-        files += [self.home.vault_db] if lived and self.home.vault_key.exists() else []
+        files += [self.home.vault_db] if lived and has_key(self.home) else []
         for path in files:
             if not path.exists():
                 how = "an engine has lived here" if lived else "this home was made from a backup"
@@ -231,13 +233,15 @@ class Engine:
         return Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
 
     async def _vault(self, stack: contextlib.AsyncExitStack) -> tuple[Vault | None, Opener | None]:
-        if not self.home.vault_key.exists():
+        if not has_key(self.home):
             return None, None
-        private = read_key(self.home.vault_key)
         database = Database(self.home.vault_db, "vault", secure_delete=True, room=self.room)
         await database.open()
         stack.push_async_callback(database.close)
-        return Vault(database, private), Opener(private)
+        await settle(self.home, database)
+        private = master_key(self.home)
+        vault = Vault(database, private)
+        return vault, Opener(private, await vault.retired())
 
     def _source(self, name: str) -> str:
         known = self.loop.state(f"project/{name}")

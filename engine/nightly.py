@@ -119,7 +119,9 @@ class Nightly:
             return there[-1].taken_at
         self._began = min(self._began, now)
         try:
-            return min(self._home.vault_key.stat().st_mtime, self._began)
+            half = self._home.vault_key  # systemd may give it: then the public one tells
+            half = half if half.exists() else self._home.vault_pub
+            return min(half.stat().st_mtime, self._began)
         except FileNotFoundError:
             return now  # never set up: there is nothing to lose
 

@@ -105,13 +105,13 @@ def recovery_code(home: Home, *, anew: bool = False) -> str:
     The only moment it is known here: what stays is the vault's key as the code opens it.
     """
     from stores.recovery import close, new_code
-    from stores.sealing import NotOpened, read_key, write_key
+    from stores.sealing import NotOpened, master_key, write_key
 
     if home.recovery.exists() and not anew:
         return ""
     code = new_code()
     try:
-        write_key(home.recovery, close(code, read_key(home.vault_key)))
+        write_key(home.recovery, close(code, master_key(home)))
     except NotOpened as error:
         raise Refused(error.sentence) from error
     return code

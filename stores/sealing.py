@@ -6,6 +6,8 @@ ChaCha20-Poly1305; each box has a key of its own, so the nonce may be constant.
 """
 
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 MARK = b"qd1"
 KEY_BYTES = 32
+GIVEN = "vault.key"  # the name of systemd's credential
 _NONCE = bytes(12)
 
 
@@ -39,9 +42,48 @@ class KeyFiles(Protocol):
 
 def create_keys(home: KeyFiles) -> None:
     """Make the pair once, the private half readable by its owner only; never replaces a key."""
-    if not home.vault_key.exists():
+    if given_key() is None and not home.vault_key.exists():
+        if home.vault_pub.exists():
+            raise NotOpened(
+                f"{home.vault_pub} is there without its {home.vault_key.name}: a new key would open "
+                "nothing the vault holds. Bring the key back, or have systemd give it (docs/service.md)."
+            )
         _write(home.vault_key, X25519PrivateKey.generate().private_bytes_raw(), 0o600)
-    _write(home.vault_pub, Opener(read_key(home.vault_key)).public, 0o644)
+    write_public(home, master_key(home))
+
+
+def write_public(home: KeyFiles, private: bytes) -> None:
+    """Write the half that anybody may have."""
+    _write(home.vault_pub, Opener(private).public, 0o644)
+
+
+def given_key() -> Path | None:
+    """Return the key that systemd gives this process as a credential, if it does."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY", "")
+    path = Path(folder, GIVEN)
+    return path if folder and path.exists() else None
+
+
+def has_key(home: KeyFiles) -> bool:
+    """Return whether there is a private half for this process to read."""
+    return given_key() is not None or home.vault_key.exists()
+
+
+def master_key(home: KeyFiles) -> bytes:
+    """Return the private half: systemd's credential, else the file.
+
+    raises  NotOpened when there is none, it is no key, or the two are not the same
+    """
+    given = given_key()
+    if given is None:
+        return read_key(home.vault_key)
+    key = read_key(given)
+    if home.vault_key.exists() and read_key(home.vault_key) != key:
+        raise NotOpened(
+            f"systemd gives another key than lies in {home.vault_key}: take away the one the vault was "
+            "not closed with."
+        )
+    return key
 
 
 def read_key(path: Path) -> bytes:
@@ -69,9 +111,10 @@ def seal(public: bytes, plain: bytes) -> bytes:
 
 
 class Opener:
-    """Holds the private half."""
+    """Holds the private half, and earlier ones: what was sealed for those opens as well."""
 
-    def __init__(self, private: bytes) -> None:
+    def __init__(self, private: bytes, earlier: Sequence[bytes] = ()) -> None:
+        self._earlier = [Opener(one) for one in earlier]
         self._private = X25519PrivateKey.from_private_bytes(private)
         self.public = self._private.public_key().public_bytes_raw()
 
@@ -87,6 +130,9 @@ class Opener:
             shared = self._private.exchange(X25519PublicKey.from_public_bytes(head))
             return _cipher(shared, head + self.public).decrypt(_NONCE, body, MARK)
         except (InvalidTag, ValueError):
+            for one in self._earlier:
+                with suppress(NotOpened):
+                    return one.open(sealed)
             raise NotOpened(
                 "This was sealed for another vault key or has been changed; it cannot be opened."
             ) from None

@@ -237,6 +237,19 @@ class Vault:
         await self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
         return was_there
 
+    def close_anew(self, connection: sqlite3.Connection, after: Cipher) -> None:
+        """Close every row with another key, within rotation.py's commit; raises NotOpened."""
+        for raw in [raw for (raw,) in connection.execute(_NAMES).fetchall()]:
+            rows, newest = _of(connection, _text(raw))
+            last = self._newest(_text(raw), rows, newest)
+            for row in rows:
+                value = self._cipher.value(row)
+                write_over(connection, after.row(row.name, row.version, row.scope, value, row.at))
+            connection.execute(
+                "INSERT OR REPLACE INTO newest VALUES (?, ?)",
+                (last.name, after.newest(last.name, last.version)),
+            )
+
     async def retired(self) -> list[bytes]:
         """Return the vault's earlier keys: some box may have been sealed for one of them."""
         rows = await self._database.fetch("SELECT public, body FROM retired ORDER BY at DESC")

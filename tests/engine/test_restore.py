@@ -20,6 +20,7 @@ import pytest
 from engine import backup, backups, restored
 from engine.config import load
 from engine.errors import Refused
+from engine.lock import EngineLock
 from engine.paths import Home
 from engine.restore import unpacked
 from engine.restored import Restored
@@ -27,6 +28,7 @@ from stores.cards import CardStore
 from stores.database import Database
 from stores.ledger import Ledger
 from stores.recovery import new_code
+from stores.rotation import next_key
 from stores.sealing import Opener
 from tests.engine.test_cli import TOKEN, Run, home, run
 
@@ -126,6 +128,40 @@ def test_a_new_code_takes_the_place_of_the_old_one_in_later_backups_alone(
             assert found.key(opens) == home.vault_key.read_bytes()
             with pytest.raises(Refused, match="does not open this backup"):
                 found.key(does_not)
+
+
+def test_a_rotated_key_has_a_code_of_its_own_and_older_backups_keep_theirs(
+    run: Run, home: Home, file: Path, code: str, token: str, tmp_path: Path
+) -> None:
+    old = home.vault_key.read_bytes()
+    with EngineLock(home.engine_lock):
+        refused = run("key", "rotate")
+        assert refused.code == 1
+        assert "Stop it first" in refused.err
+    done = run("key", "rotate")
+    assert (done.code, done.err) == (0, "")
+    shown = CODE.search(done.out)
+    newer = re.search(r"made at once: (\S+)", done.out)
+    assert shown
+    assert newer
+    new = home.vault_key.read_bytes()
+    assert new != old
+    for number, (made, by, key) in enumerate(((file, code, old), (Path(newer[1]), shown[1], new))):
+        into = tmp_path / f"again-{number}"
+        (tmp_path / "code").write_text(by)
+        arguments = ("--home", str(into), "--token-file", token, "--offline", "--recovery-file")
+        assert run("restore", str(made), *arguments, str(tmp_path / "code")).code == 0
+        assert Home(into).vault_key.read_bytes() == key
+
+
+def test_no_backup_is_made_while_the_key_is_changed(run: Run, home: Home, code: str) -> None:
+    next_key(home).write_bytes(home.vault_key.read_bytes())
+    done = run("backup")
+    assert done.code == 1
+    assert "getting a new key" in done.err
+    assert run("account", "add", "other", "--agent", "rehearsal").code == 0  # opens the vault
+    assert not next_key(home).exists()
+    assert run("backup").code == 0
 
 
 def test_who_lost_the_code_goes_on_without_keys_and_is_told_which(
