@@ -269,6 +269,9 @@ def _telegram(home: Home) -> Iterator[Finding]:
 def _keys(home: Home) -> Finding:
     there = [path.exists() for path in (home.vault_key, home.vault_pub)]
     if all(there):
+        if home.vault_key.stat().st_mode & 0o077:
+            mend = f"chmod 600 {home.vault_key}, then `quarterdeck key rotate`."
+            return Finding("vault", False, "others may read its key", mend)
         return Finding("vault", True, "both keys there")
     if home.vault_pub.exists() and engine_runs(home):
         return Finding("vault", True, "its key is given by systemd")

@@ -403,3 +403,10 @@ def _seen_and_noted(file: Path, space: Path) -> tuple[int, int]:
     ):
         found = bot.execute("SELECT value FROM facts WHERE name = 'seen'").fetchone() or ("0",)
         return int(found[0]), ledger.execute("SELECT count(*) FROM notes").fetchone()[0]
+
+
+def test_a_key_that_others_may_read_is_told_of(run: Run, home: Home, code: str) -> None:
+    home.vault_key.chmod(0o640)
+    said = run("doctor", "--json").out
+    assert "others may read its key" in said
+    assert "key rotate" in said

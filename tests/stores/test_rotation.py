@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -107,6 +110,45 @@ async def test_wherever_it_is_cut_off_one_of_both_keys_opens_all_of_it(
             assert open_with(code, home.recovery.read_bytes()) == now
     assert cut >= 6
     assert ends == {True, False}
+
+
+KILLED = """
+import asyncio, itertools, os, signal, sys
+from pathlib import Path
+from engine.paths import Home
+from stores import database as files
+from stores.rotation import rotate
+
+seen, cut = itertools.count(), int(sys.argv[2])
+
+def die(_what):
+    if next(seen) == cut:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    home = Home(Path(sys.argv[1]))
+    async with files.Database(home.vault_db, "vault", secure_delete=True) as database:
+        files.boundary = die
+        await rotate(home, database, 3.0)
+
+asyncio.run(main())
+"""
+
+
+async def test_killed_anywhere_one_of_both_keys_opens_all_of_it(home: Home) -> None:
+    await filled(home)
+    first = read_key(home.vault_key)
+    ends = set()
+    for cut in itertools.count():
+        before = read_key(home.vault_key)
+        killed = subprocess.run((sys.executable, "-c", KILLED, home.root, str(cut)), check=False)
+        ends.add(await intact(home) == before)
+        if not killed.returncode:
+            break
+        assert killed.returncode == -signal.SIGKILL
+    assert cut >= 6
+    assert ends == {True, False}
+    assert read_key(home.vault_key) != first
 
 
 async def test_what_cannot_be_opened_is_named_and_nothing_is_rotated(home: Home) -> None:
