@@ -350,6 +350,7 @@ class Loop:
             else:
                 standing |= own.maps[0]
                 decided.append(posted)
+        self._ledger.end_try()
         return decided, standing
 
     def _owe(self, posted: _Posted, ids: list[list[int]]) -> None:
@@ -392,7 +393,6 @@ class Loop:
             bodies = tuple((self._effects.dump(effect), effect.due_at) for effect in effects)
             body = self._codec(stream).dump(after)
         except Refused as no:
-            self._ledger.end_try()
             if posted.done is None:
                 raise
             # From a stream, not from the owner: nobody is there to hear it.
@@ -401,7 +401,6 @@ class Loop:
         except BaseException:
             self._fallen = True  # the try stays noted, so that the next start counts this death
             raise
-        self._ledger.end_try()
         if after is before and stream in standing:
             return replace(step, effects=bodies), effects
         standing[stream] = after

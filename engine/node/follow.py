@@ -224,8 +224,16 @@ def _has_end(data: bytes) -> bool:
 class Follower:
     """One reader of one run, for as long as the link wants it."""
 
-    def __init__(self, path: str, run: str, number: int, offset: int) -> None:
+    def __init__(
+        self, path: str, run: str, number: int, offset: int, others: asyncio.Event | None = None
+    ) -> None:
+        """Take the run, the number the link knows this by, and from where to read.
+
+        others   set once all that are followed together have been begun: what each has printed comes before
+                 it is looked whether it lives
+        """
         self._path = path
+        self._others = others
         self._run = run
         self._number = number
         self._offset = offset
@@ -256,6 +264,9 @@ class Follower:
                     await self._push(push, found)
                     if found.more or watch.changed.is_set():
                         continue
+                if self._others is not None:
+                    await self._others.wait()
+                    self._others = None
                 if folder.ended(self._path) is not None or self._is_gone():
                     if self._next() is None:
                         await push(self._message(self._offset, self._end(), over=True))

@@ -362,16 +362,18 @@ class Node:
 
     async def _follow(self, runs: list[list[Any]]) -> dict[str, Any]:
         """Follow each run from an offset under a number; one that is not there is told so by a push."""
+        begun = asyncio.Event()
         for index, (run, offset, follow) in enumerate(runs, start=1):
             self._unfollow(follow)
             try:
-                follower = Follower(self._runs.existing(run), run, follow, offset)
+                follower = Follower(self._runs.existing(run), run, follow, offset, begun)
             except Refusal as no:
                 self._channel.post({"push": "run", "follow": follow, "run": run, "no": str(no)})
                 continue
             self._followers[follow] = (follower, self._spawn(self._following(follower)))
             if index % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # the engine acts on the first while we look at the next
+        begun.set()
         return {}
 
     async def _following(self, follower: Follower) -> None:
