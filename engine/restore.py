@@ -171,9 +171,13 @@ class Unpacked:
         except NotOpened as error:
             raise Refused(error.sentence) from error
 
+    def fits(self, private: bytes) -> bool:
+        """Return whether a vault's key is this backup's."""
+        return Opener(private).public == (self._space / PUBLIC).read_bytes()
+
     def fitting(self, private: bytes) -> bytes:
         """Return a vault's key if it is this backup's; raises Refused."""
-        if Opener(private).public != (self._space / PUBLIC).read_bytes():
+        if not self.fits(private):
             raise Refused("That key is not of this backup's vault: it belongs to another box.")
         return private
 

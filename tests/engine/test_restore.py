@@ -29,6 +29,7 @@ from stores.database import Database
 from stores.ledger import Ledger
 from stores.recovery import new_code
 from stores.rotation import next_key
+from stores.sealed_file import Closing
 from stores.sealing import Opener
 from tests.engine.test_cli import TOKEN, Run, home, run
 
@@ -410,3 +411,21 @@ def test_a_key_that_others_may_read_is_told_of(run: Run, home: Home, code: str) 
     said = run("doctor", "--json").out
     assert "others may read its key" in said
     assert "key rotate" in said
+
+
+def test_a_copy_closed_after_a_rotation_of_a_backup_from_before_asks_for_both_codes(
+    run: Run, home: Home, file: Path, code: str, token: str, tmp_path: Path
+) -> None:
+    shown = CODE.search(run("key", "rotate").out)
+    assert shown
+    public, recovery = home.vault_pub.read_bytes(), home.recovery.read_bytes()
+    closing = Closing(file, public=public, recovery=recovery)
+    copy = tmp_path / f"{file.name}.sealed"
+    copy.write_bytes(b"".join(closing.piece(at) for at in range(len(closing.starts()))))
+    into = tmp_path / "other"
+    arguments = ("--home", str(into), "--token-file", token, "--offline", "--recovery-file", "-")
+    done = run("restore", str(copy), *arguments, stdin=shown[1])
+    assert done.code == 1
+    assert "Recovery code before that one is asked for in a terminal" in done.err
+    with unpacked(copy, Home(into), home.vault_key.read_bytes()) as found:
+        assert found.fits(found.key(code))
