@@ -1,4 +1,4 @@
-"""docs/reliability.md names only what there is: files, modules, targets of make, tests by their names."""
+"""docs/reliability.md and docs/security.md name only what there is: files, modules, tests, targets of make."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+PAGE = "\n".join(
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("reliability.md", "security.md")
+)
 CODE = re.findall(r"`([^`\n]+)`", PAGE) + re.findall(r"^    (\S.*)$", PAGE, re.MULTILINE)
 PATHS = sorted({found for code in CODE for found in re.findall(r"(?:tests|docs)/[\w./-]+", code)})
 MODULES = sorted({found for code in CODE for found in re.findall(r"python -m ([\w.]+)", code)})
