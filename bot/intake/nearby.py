@@ -82,7 +82,7 @@ _SLUG: Final = re.compile(
 HEX_HASHES: Final = (7, 8, 12, 40, 64, 96, 128)
 
 
-_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,}|[0-9]{1,4}|[._,:/@|-])+")
+_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[._,:/@|-])++")
 
 
 class Near(Struct, frozen=True):

@@ -78,3 +78,10 @@ def test_what_is_left_of_a_bare_key_says_nothing() -> None:
         assert only_keys(said)
     for said in ("use {{A}} for the deploy", "hello", ""):
         assert not only_keys(said)
+
+
+@pytest.mark.timeout(20)
+def test_long_runs_of_letters_beside_a_telling_word_take_no_time() -> None:
+    """Words that could be split in many ways once held the bot up for good."""
+    for said in ("token=" + "abcdefgh" * 400 + "Q%", "the secret " + "ABCDEFgh" * 400 + "x1_"):
+        find(said)
