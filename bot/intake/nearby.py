@@ -29,6 +29,8 @@ _BEFORE: Final = re.compile(r"[A-Za-z0-9_.-]{0,50}\Z")
 # Prose: "the api key for the shop is …", "token (staging): …", and what stands before: "… is our api key"
 _SAID: Final = re.compile(rf"\b(?:{_STRONG}|{_PASS}|key)\b", re.IGNORECASE)
 _RUN: Final = re.compile(rf"(?<![A-Za-z0-9/@._#-])(?P<value>{_VALUE}{{12,}})")
+# No key: name=value, name:value, a public key of ssh.
+_LABEL: Final = re.compile(r"-*[A-Za-z][A-Za-z0-9_-]*[=:](?=[^=:])|AAAA[A-Z]3Nza")
 _IS_THE: Final = re.compile(
     rf"(?<!\S)[\"'`*]*(?P<value>[A-Za-z0-9+/_.~=-]{{16,}})[\"'`*]*,? (?:is|as|for|=) (?:the|my|our|an?|its) "
     rf"(?:[\w-]+ ){{0,3}}(?:{_STRONG}|{_PASS}|key)\b",
@@ -82,7 +84,7 @@ _SLUG: Final = re.compile(
 HEX_HASHES: Final = (7, 8, 12, 40, 64, 96, 128)
 
 
-_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[._,:/@|-])++")
+_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[._,:/@|+-])++")
 
 
 class Near(Struct, frozen=True):
@@ -117,11 +119,18 @@ def _said(text: str) -> Iterator[Near]:
     for word in _SAID.finditer(text):
         end = word.end() + AHEAD
         breaks = [at for at in range(word.end(), min(end, len(text))) if text[at] == "\n"]
-        end = breaks[1] if len(breaks) > 1 else end
+        if breaks:  # the next line belongs to it only after a colon
+            colon = text[breaks[0] - 1] == ":" and breaks[0] - word.end() < 30
+            end = breaks[min(1, len(breaks) - 1)] if colon and len(breaks) > 1 else breaks[0]
+            end = word.end() + AHEAD if colon and len(breaks) == 1 else end
         if _NO_SECRET.search(text[max(0, word.start() - 14) : word.end()]):
             continue
         for found in _RUN.finditer(text, word.end(), min(len(text), end + 200)):
-            if found.start() < end and _random(_tidy(found["value"])):
+            if (
+                found.start() < end
+                and not _LABEL.match(found["value"])
+                and _random(_tidy(found["value"]))
+            ):
                 yield _near(found, word[0])
 
 
