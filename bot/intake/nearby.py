@@ -84,7 +84,9 @@ _SLUG: Final = re.compile(
 HEX_HASHES: Final = (7, 8, 12, 40, 64, 96, 128)
 
 
-_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[._,:/@|+-])++")
+_WORDS: Final = re.compile(
+    r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[+-][A-Za-z][0-9]{1,2}|[._,:/@|+-])++"
+)
 
 
 class Near(Struct, frozen=True):
@@ -102,6 +104,10 @@ def near(text: str) -> Iterator[Near]:
     for found in _NAMED.finditer(text):
         before = _BEFORE.search(text, max(0, found.start() - 50), found.start())
         name = (before[0] if before else "") + found["word"]
+        if re.search(
+            r"(?i)(?:public|ssh|host) \Z", text[max(0, found.start() - 8) : found.start()]
+        ):
+            continue
         if _assigned(name, _tidy(found["value"]), found["after"]):
             yield _near(found, name)
     for form in (_FLAG, _WORDED):
