@@ -13,3 +13,8 @@ def test_nearly_every_known_key_is_found_whole_however_it_comes() -> None:
 def test_ordinary_code_is_hardly_ever_taken_for_a_key() -> None:
     count, _, wrong = measure.alarms(ordinary.code())
     assert len(wrong) <= count / 500
+
+
+def test_ordinary_words_about_keys_are_hardly_ever_taken_for_one() -> None:
+    count, _, wrong = measure.alarms(ordinary.chat(Random(4), 3000))
+    assert len(wrong) <= count / 500
