@@ -1,4 +1,4 @@
-"""The keys that can be told by themselves: each provider's own shape, by what its documentation shows.
+"""The keys that can be told by themselves: each provider's own shape, as its maker is known to write it.
 
 A shape begins with a fixed word where there is one, so that a long text is looked through for that word
 first (fast) and for the shape only there. The first of two that fit equally well names the key. Pure.

@@ -1,7 +1,7 @@
 """Keys of every kind, made up as they are needed: from parts, so that no file here ever holds one.
 
 A mould is a provider's fixed word and, in angle brackets, a letter for an alphabet and how many of it.
-Written from what providers document, apart from the rules in bot/intake/.
+Written beside the rules, by the same understanding of each format: it shows that both agree in bot/intake/.
 """
 
 from __future__ import annotations
