@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.asker import Asker, on_behalf_of
 from engine.loop import Rule
 from tests.engine import toy
 from tests.history import Scene, judge_history
@@ -16,6 +17,7 @@ from tests.history.scene import rows_of
 from tests.strace.walk import Story
 
 CAUSE = "telegram:1"
+OWNER = Asker(who="42", through="tap 42:1", verb="start")
 
 
 def lay(folder: Path) -> None:
@@ -24,7 +26,8 @@ def lay(folder: Path) -> None:
 
 async def play(folder: Path) -> None:
     async with toy.engine(toy.World(folder)) as engine:
-        await engine.loop.post("goal/g-1", toy.opened(), CAUSE)
+        with on_behalf_of(OWNER):
+            await engine.loop.post("goal/g-1", toy.opened(), CAUSE)
         (folder / "answered").touch()
         await engine.loop.settle()
 

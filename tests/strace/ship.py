@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from engine.asker import on_behalf_of
 from engine.loop import Loop
 from engine.rules import ship
 from engine.rules.events import ShipOpened, ShipProceeded, ShipPushed
 from tests.adapters.repositories import git
 from tests.history import Expected, Span, judge_history
 from tests.strace import harbour
-from tests.strace.accept import rows, scene
+from tests.strace.accept import OWNER, rows, scene
 from tests.strace.harbour import read
 from tests.strace.walk import Story
 
@@ -30,9 +31,11 @@ async def play(folder: Path) -> None:
             head=read(folder, "p-1"),
         )
         await loop.post(STREAM, opened, "opened")
-        await loop.post(STREAM, ShipProceeded(), "telegram:1")
+        with on_behalf_of(OWNER):
+            await loop.post(STREAM, ShipProceeded(), "telegram:1")
         await loop.settle(until=_past(loop, ship.Stage.TAKING))
-        await loop.post(STREAM, ShipPushed(), "telegram:2")
+        with on_behalf_of(OWNER):
+            await loop.post(STREAM, ShipPushed(), "telegram:2")
         (folder / "answered").touch()
         await loop.settle(until=_past(loop, ship.Stage.PUSHING))
 

@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+from engine.asker import on_behalf_of
 from tests.engine import toy
 from tests.strace import accept
 from tests.strace.__main__ import NOT_HERE
@@ -17,7 +18,8 @@ from tests.strace.walk import Walk
 async def play(folder: Path) -> None:
     async with toy.engine(toy.World(folder)) as engine:
         (folder / "answered").touch()
-        await engine.loop.post("goal/g-1", toy.opened(), accept.CAUSE)
+        with on_behalf_of(accept.OWNER):
+            await engine.loop.post("goal/g-1", toy.opened(), accept.CAUSE)
         await engine.loop.settle()
 
 
