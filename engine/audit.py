@@ -18,7 +18,6 @@ import msgspec
 from msgspec import Struct
 
 from engine.asker import Asker
-from engine.errors import Refused
 from engine.rules.ask import BY_RULE, Ask
 from engine.rules.effects import AnswerRun, AnyEffect, Tell
 from engine.rules.events import (
@@ -26,14 +25,12 @@ from engine.rules.events import (
     AnyEvent,
     AskRaised,
     AskSettled,
-    OwnerLocked,
-    OwnerUnlocked,
     PermissionAsked,
     PlanStarted,
     RuleFits,
     SettingChanged,
 )
-from engine.rules.owner import LOCKED, Owner
+from engine.rules.owner import Owner, refuse_locked
 from engine.rules.session_state import Session
 from stores.ledger import Decision, DecisionRow
 
@@ -64,10 +61,8 @@ class Decided(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def check(who: Asker | None, event: AnyEvent | None, owner: object) -> None:
     """Raise Refused for what anybody asks for while it is locked; what goes on by itself goes on."""
-    if who is None or isinstance(event, OwnerLocked | OwnerUnlocked):
-        return
-    if isinstance(owner, Owner) and owner.locked_at:
-        raise Refused(LOCKED)
+    if who is not None and isinstance(owner, Owner):
+        refuse_locked(owner, event)
 
 
 def record(

@@ -16,7 +16,6 @@ from msgspec import Struct
 _VALUE: Final = r"[A-Za-z0-9+/_.~=!@#$%^&*:,?|;-]"
 _STRONG: Final = r"(?:api|access|secret|private|auth|signing|encryption|account)[_ -]?keys?|tokens?|secrets?|credentials?|bearer|dsn"
 _PASS: Final = r"passwords?|passwd|passphrase|passwort|pwd|pass"
-# A name of code or of a settings file, up to the value: API_KEY=…, "apiKey": "…", token := '…', --password …
 _WORD: Final = rf"(?:{_STRONG}|{_PASS}|key|(?<=[_-])pat(?![a-z]))"
 # A name of code or of a settings file, from the word in it: API_KEY=…, "apiKey": "…", token := '…'
 _NAMED: Final = re.compile(

@@ -37,6 +37,7 @@ PLACE = "QUARTERDECK_PLACE"  # of that run here: two of us on one machine may bo
 _OLDEST = (0, 4)  # the first bubblewrap with --json-status-fd and the -try kinds of bind
 _SIZES = (0, 7)  # the first with --size
 _KILL_S = 10.0  # the kernel ends a namespace in milliseconds; longer means a process stuck in it
+_EXEC_S = 0.01
 _LOOK = """
 [ -O /usr ] && echo own
 [ -e "$1/canary" ] && echo canary
@@ -779,11 +780,15 @@ def _kill_all(marks: set[bytes], which: Callable[[int], bool] = lambda pid: True
         return _marked(pid, marks) and which(pid)
 
     ended: set[int] = set()
+    looked_again = False
     until = time.monotonic() + _KILL_S
     while time.monotonic() < until:  # what is being ended may still be starting others
         found = [pid for pid in _pids() if pid != os.getpid() and is_meant(pid)]
-        if not found:
+        if not found and looked_again:
             break
+        looked_again = not found
+        if not found:  # who is just becoming another program has no environment to be read
+            time.sleep(_EXEC_S)
         for pid in found:
             _kill(pid, lambda pid=pid: is_meant(pid), wait_s=1.0)  # type: ignore[misc]
         ended.update(found)

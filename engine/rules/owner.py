@@ -71,6 +71,12 @@ def begin(_name: str) -> Owner:
     return Owner()
 
 
+def refuse_locked(now: Owner, event: object) -> None:
+    """Refuse what anybody asks for while it is locked, but for the lock itself."""
+    if now.locked_at and not isinstance(event, OwnerLocked | OwnerUnlocked):
+        raise Refused(LOCKED)
+
+
 def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]:
     """Return the settings after `event`, and what is said of it."""
     match event:

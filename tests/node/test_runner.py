@@ -465,6 +465,19 @@ def test_a_desk_call_made_while_nobody_answers_is_kept(runs: Runs, run: str) -> 
     ]
 
 
+def test_a_desk_call_nested_too_deep_is_turned_down_and_never_spooled(runs: Runs, run: str) -> None:
+    """How deep may be read is one number, not what is left of the reader's stack."""
+    path = shell(runs, run, "cat", desk=True)
+    until(lambda: folder.read(str(path / "child.json")))
+    deep = "[" * (folder.MAX_NESTED + 1) + "]" * (folder.MAX_NESTED + 1)
+    with desk(path) as connection:
+        connection.sendall(f'{{"id": 1, "tool": "done", "args": {{"x": {deep}}}}}\n'.encode())
+        (answer,) = hear(connection)
+        assert "too deep" in answer["text"]
+        assert answer["error"]
+    assert said(path, "desk") == []
+
+
 def test_a_reply_to_one_who_has_left_is_late(runs: Runs, run: str) -> None:
     path = shell(runs, run, "cat", desk=True)
     until(lambda: folder.read(str(path / "child.json")))

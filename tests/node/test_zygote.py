@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import queue
+import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -165,3 +167,19 @@ def test_the_zygote_ends_with_the_process_that_started_it() -> None:
         started = fence.start_time(pid)
         process.kill()
     until(lambda: fence.start_time(pid) != started)
+
+
+def test_one_whose_node_died_with_a_word_unread_ends_without_a_trace() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from engine.node.zygote import main\n"
+        "main(int(sys.argv[2]), int(sys.argv[3]))"
+    )
+    argv = [sys.executable, "-c", code, code_folder(), str(theirs.fileno()), str(os.getpid())]
+    with theirs:
+        begun = subprocess.Popen(argv, pass_fds=[theirs.fileno()], stderr=subprocess.PIPE)
+    until(lambda: select.select([ours], [], [], 0)[0])  # its first word is there, and stays unread
+    ours.close()
+    assert begun.communicate(timeout=20)[1] == b""
+    assert begun.returncode == 0
