@@ -19,11 +19,11 @@ from bot.entities import TEXT_LIMIT, units
 from bot.file_back import FileBack
 from bot.heard import Heard, asked_again, composed, receipt, said
 from bot.inbox import Arrived, Reply, in_order
-from bot.logins import Logins
 from bot.on_phone import answered_to
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels
 from bot.pasted import Pasted
+from bot.sealed_prompt import SealedPrompts
 from bot.sent import Sending, Sent
 from bot.unsaid import Item, Prompt, React, Say
 from engine.api import saw
@@ -48,7 +48,7 @@ class Messages:
         *,
         pasted: Pasted,
         sending: Sending,
-        logins: Logins,
+        sealed: SealedPrompts,
     ) -> None:
         self._engine = engine
         self._outbox = outbox
@@ -58,13 +58,13 @@ class Messages:
         self._cards = cards
         self._pasted = pasted
         self._sending = sending
-        self._logins = logins
+        self._sealed = sealed
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         if (renamed := parts[0].body.get("forum_topic_edited")) is not None:
             return await self._renamed(parts[0], dict(renamed))
-        if (login := await self._logins.take(parts)) is not None:
-            return login
+        if (taken := await self._sealed.take(parts)) is not None:
+            return taken
         sent = await self._sending.fetch(parts)
         # Unavailable: asked again, and not fetched again.
         reply = await self._with_files(parts, sent)

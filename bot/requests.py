@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import telegram
 from msgspec.structs import replace
 
+from bot import logins
 from bot.cards import Cards
 from bot.commands import Commands
 from bot.edits import Edits
@@ -20,7 +21,6 @@ from bot.heard import answered_in
 from bot.inbox import Arrived, Reply
 from bot.kept import KeptRules
 from bot.key_panel import KeyPanel
-from bot.logins import Logins
 from bot.messages import Messages
 from bot.on_phone import asked_by
 from bot.outbox import Outbox
@@ -28,6 +28,7 @@ from bot.panels import Engine, Panel, Panels
 from bot.pasted import Pasted
 from bot.plan_panel import PlanPanel
 from bot.projects import Projects
+from bot.sealed_prompt import SealedPrompts
 from bot.sent import Sending
 from bot.settings import Settings
 from bot.stops import Which
@@ -47,6 +48,9 @@ PANELS: tuple[Panel, ...] = (
     Which("stop"),
     Which("resume"),
 )
+
+# What is typed next is a secret: by the verb of the prompt that asks.
+SECRETS = logins.KINDS
 
 
 class Requests:
@@ -91,7 +95,7 @@ class Requests:
             cards,
             pasted=pasted,
             sending=Sending(bot, attached),
-            logins=Logins(bot, engine, outbox, store, public=public),
+            sealed=SealedPrompts(bot, engine, outbox, store, SECRETS, public=public),
         )
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:

@@ -34,7 +34,7 @@ class Prompt(Struct, frozen=True):
     """What a reply to one of our prompts is for: a verb of a card, or a new goal.
 
     message   the panel's that is to show what came of it (panels.py)
-    used      the update that answered it, where only one answer is taken (logins.py)
+    used      the update that answered it, where only one answer is taken (sealed_prompt.py)
     """
 
     verb: str
