@@ -7,10 +7,13 @@ import logging
 import signal
 import sys
 
+from bot import token_file
 from bot.app import DRAIN_S, main
+from bot.redact import without
 from engine import backups, notify
 from engine.errors import EngineError
 from engine.paths import Home
+from stores.unlogged import at_the_end
 from stores.unusable import Unusable
 
 ENDS_S = 5.0
@@ -35,10 +38,18 @@ async def run(home: Home) -> None:
             await bot
 
 
+def _without_token(text: str) -> str:
+    try:
+        return without(text, token_file.read(Home.found()))
+    except EngineError:  # there is none to be said
+        return text
+
+
 def start() -> int:
     """Return the exit code: 1 with a sentence when it could not start or go on."""
     faulthandler.enable()  # the watchdog's SIGABRT then shows where we were stuck
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s %(message)s")
+    at_the_end(_without_token)
     try:
         asyncio.run(run(Home.found().make()))
     except EngineError as error:

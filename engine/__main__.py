@@ -21,6 +21,7 @@ from engine.config import load
 from engine.errors import EngineError
 from engine.paths import Home
 from engine.rules.words import HERE
+from stores.unlogged import at_the_end
 from stores.unusable import Unusable
 
 DRAIN_S = 5.0
@@ -51,6 +52,7 @@ async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
     gc.enable()
     scenario = os.environ.get("QUARTERDECK_SCENARIO", "")
     engine = Engine(home, machines={HERE: here}, scenario=scenario)
+    at_the_end(engine.net.clean)
     async with engine.running(), notify.alive(engine.breathe):
         logging.getLogger(__name__).info("engine ready at %s", home.engine_sock)
         await stop.wait()

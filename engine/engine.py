@@ -40,6 +40,7 @@ from engine.errors import NoRoom, StreamBroken, Unavailable
 from engine.load import Loads
 from engine.lock import EngineLock
 from engine.loop import Loop, Rule
+from engine.net import LastNet
 from engine.nightly import Nightly, moment
 from engine.paths import Home
 from engine.perform import Performer, waited_for
@@ -57,6 +58,7 @@ from stores.database import Database, Unusable
 from stores.ledger import Ledger
 from stores.rotation import settle
 from stores.sealing import has_key, master_key
+from stores.unlogged import unlogged
 from stores.vault import Opener, Vault
 
 log = logging.getLogger(__name__)
@@ -110,6 +112,7 @@ class Engine:
         self._reached: dict[str, Machine] = {}
         self._addresses: dict[str, str] = {}  # of those of them that are not this one
         self.room = Room(self.home.root)
+        self.net = LastNet(self.home)
         self.loop: Loop
         self.door: Door
         self.runs: Runs
@@ -131,6 +134,8 @@ class Engine:
             file = await stack.enter_async_context(self._file())
             ledger = await stack.enter_async_context(Ledger(file))
             vault, opener = await self._vault(stack)
+            await self.net.open(vault)
+            stack.enter_context(unlogged(self.net.clean))
             machines = self._reached = self._given.copy() or {HERE: Local(self.home.root)}
             hub = self._hub()
             self.runs = Runs(
@@ -171,7 +176,9 @@ class Engine:
                 ssh=self._ssh,
                 clock=self._clock,
             )
-            self.server = Server(self.home.engine_sock, self.door, room=self.room)
+            self.server = Server(
+                self.home.engine_sock, self.door, room=self.room, clean=self.net.line
+            )
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)

@@ -8,7 +8,7 @@ back as it once was is not told from a restored one: that is what backups are.
     create_keys(home)                      once, at setup
     seal(public, bytes) -> bytes           the bot, with the public half alone
     Opener(private).open(sealed) -> bytes  the engine
-    Vault(database, private)               put, get, use, names, listed, move, forget
+    Vault(database, private)               put, get, use, names, listed, values, move, forget
 
 The boxes are sealing.py's, the rows vault_rows.py's, a new key rotation.py's; the file is database.py's.
 """
@@ -16,7 +16,7 @@ The boxes are sealing.py's, the rows vault_rows.py's, a new key rotation.py's; t
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -62,8 +62,9 @@ class Secret(Struct, frozen=True, kw_only=True):
 
 
 class Vault:
-    """All secrets, by name; values leave it only through `get` and `use`.
+    """All secrets, by name; values leave it only through `get` and `use`, and all of them by `values`.
 
+    on_change  told when there is another value, or one less; what must not be shown is known then (scrub.py)
     database   `Database(home.vault_db, "vault", secure_delete=True)`, open
     private    the vault's key
     """
@@ -71,6 +72,7 @@ class Vault:
     def __init__(self, database: Database, private: bytes) -> None:
         self._database = database
         self._cipher = Cipher(private)
+        self.on_change: Callable[[], Awaitable[None]] | None = None
 
     async def put(
         self, name: str, value: str, at: float, *, scope: str = "", replace: bool = False
@@ -82,9 +84,15 @@ class Vault:
         paste never changes what a key's name stands for.
         """
         _check(scope)
-        return await self._database.write(
+        kept = await self._database.write(
             self._putting(name, value, at, scope, replace), what="secret"
         )
+        await self._changed()
+        return kept
+
+    async def _changed(self) -> None:
+        if self.on_change is not None:
+            await self.on_change()
 
     def _putting(
         self, name: str, value: str, at: float, scope: str, replace: bool
@@ -169,6 +177,14 @@ class Vault:
         )
         return value
 
+    async def values(self) -> list[tuple[str, str]]:
+        """Return every value that can be opened, the older ones too, each with its name."""
+        found = []
+        for name in await self.names():
+            rows, _ = await self._rows(name)
+            found += [(name, self._cipher.value(row)) for row in rows if self._opens(row)]
+        return found
+
     async def names(self) -> list[str]:
         """Return all names, sorted; never a value."""
         return [_text(name) for (name,) in await self._database.fetch(_NAMES)]
@@ -235,6 +251,7 @@ class Vault:
         was_there = await self._database.write(work, what="forget")
         # The journal still holds the pages as they were: nothing of it stays either.
         await self._database.fetch("PRAGMA wal_checkpoint(TRUNCATE)")
+        await self._changed()
         return was_there
 
     def close_anew(self, connection: sqlite3.Connection, after: Cipher) -> None:

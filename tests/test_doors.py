@@ -28,6 +28,7 @@ BOT_MAY_REACH = (
     "stores.cards",
     "stores.database",
     "stores.sealing",
+    "stores.unlogged",
     "stores.unusable",
 )
 

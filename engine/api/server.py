@@ -24,6 +24,7 @@ from engine.api.wire import (
     MAX_LINE,
     REQUEST,
     Answer,
+    Clean,
     Push,
     Request,
     lines_of,
@@ -95,16 +96,24 @@ class Server:
 
     owner   the user heard; ours
     room    how requests that change something wait for the disk
+    clean   takes what must not be shown out of each line that goes out (engine/net.py)
     """
 
     def __init__(
-        self, path: Path, door: Door, *, owner: int | None = None, room: Room | None = None
+        self,
+        path: Path,
+        door: Door,
+        *,
+        owner: int | None = None,
+        room: Room | None = None,
+        clean: Clean = lambda line: line,
     ) -> None:
         self.listening = asyncio.Event()
         self._path = path
         self._door = door
         self._owner = os.getuid() if owner is None else owner
         self._room = room or Room(path.parent)
+        self._clean = clean
         self._followers: set[_Follower] = set()
 
     async def run(self) -> None:
@@ -185,7 +194,8 @@ class Server:
         try:
             request = REQUEST.decode(line)
         except (msgspec.MsgspecError, RecursionError) as fault:
-            group.create_task(reply(writer, Answer(0, refused=f"That is no request: {fault}.")))
+            no = Answer(0, refused=f"That is no request: {fault}.")
+            group.create_task(reply(writer, no, self._clean))
             return
         if request.do == "changes":
             streams.add(group.create_task(self._follow(request, writer)))
@@ -208,7 +218,7 @@ class Server:
             if fault.errno not in room.TAKES_NOTHING:
                 raise
             answer = Answer(request.id, unavailable=FULL)
-        await reply(writer, answer)
+        await reply(writer, answer, self._clean)
 
     async def _do(self, request: Request) -> Any:
         verb = VERBS.get(request.do)
@@ -230,14 +240,14 @@ class Server:
         try:
             after = _arguments(request, FollowChanges).notes_after
         except Refused as no:
-            await reply(writer, Push(refused=no.sentence))
+            await reply(writer, Push(refused=no.sentence), self._clean)
             return
         follower = _Follower(self._door.cards())
         self._followers.add(follower)
         try:
-            await write(writer, Push(owner=self._door.owner()))
+            await write(writer, Push(owner=self._door.owner()), self._clean)
             while follower.pending:
-                await write(writer, follower.take())
+                await write(writer, follower.take(), self._clean)
             await write(writer, Push(ready=True))
             while True:
                 follower.wake.clear()
@@ -252,11 +262,11 @@ class Server:
         """Send what the follower has not been sent; return the last note sent."""
         while follower.pending or follower.noted:
             while follower.pending:
-                await write(writer, follower.take())
+                await write(writer, follower.take(), self._clean)
             if follower.noted:
                 follower.noted = False
                 for note in await self._door.notes(after):
-                    await write(writer, Push(note=note))
+                    await write(writer, Push(note=note), self._clean)
                     after, follower.noted = note.n, True
         return after
 

@@ -6,7 +6,7 @@ Neighbours: server.py and client.py, its two ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Final, TypeAlias
 
@@ -63,6 +63,7 @@ class Push(Struct, frozen=True, omit_defaults=True):
     refused: str = ""
 
 
+Clean: TypeAlias = Callable[[bytes], bytes]
 Change: TypeAlias = AnyCard | Note | OwnerView | Gone | Ready
 REQUEST = msgspec.json.Decoder(Request)
 ANSWER = msgspec.json.Decoder(Answer)
@@ -70,8 +71,11 @@ PUSH = msgspec.json.Decoder(Push)
 ENCODER = msgspec.json.Encoder()
 
 
-async def write(writer: asyncio.StreamWriter, value: Struct) -> None:
-    writer.write(ENCODER.encode(value) + b"\n")
+async def write(
+    writer: asyncio.StreamWriter, value: Struct, clean: Clean = lambda line: line
+) -> None:
+    """Send a line; `clean` takes out of it what must not be shown."""
+    writer.write(clean(ENCODER.encode(value)) + b"\n")
     await writer.drain()
 
 
@@ -103,7 +107,9 @@ async def lines_of(
             return
 
 
-async def reply(writer: asyncio.StreamWriter, value: Struct) -> None:
+async def reply(
+    writer: asyncio.StreamWriter, value: Struct, clean: Clean = lambda line: line
+) -> None:
     """Send an answer; nobody being there to hear it any more is no fault of ours."""
     with suppress(ConnectionError):
-        await write(writer, value)
+        await write(writer, value, clean)
