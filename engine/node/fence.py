@@ -637,8 +637,12 @@ def launch(
     stdin: int | IO[bytes] | None = None,
     stdout: int | IO[bytes] | None = None,
     stderr: int | IO[bytes] | None = None,
+    hidden: Mapping[str, str] | None = None,
 ) -> Child:
     """Start `argv` with exactly `env`: in a fence where `probe` says so, else plainly.
+
+    hidden   variables of the command alone: bubblewrap reads them from a descriptor, so that they stand
+             in no environment but the command's and no argument. Only within a fence
 
     Only 0, 1 and 2 are handed on. A fence lives no longer than the thread that started it, so the
     main thread must. Unfenced, sockets and the temporary folder have their real paths.
@@ -648,6 +652,8 @@ def launch(
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("a fence ends with the thread that starts it: use the main thread")
     run, place = env.get(MARK, ""), env.get(PLACE, "")
+    if hidden and not probe.fenced:
+        raise ValueError("an unfenced machine takes no key")
     if not probe.fenced:
         process = subprocess.Popen(
             list(argv),
@@ -668,6 +674,7 @@ def launch(
         kept += [filter_fd] if program else []
         made = arguments(view, probe, os.path.expanduser("~"), status_write, filter_fd)
         inner, outer = _environments(env)
+        inner.update(hidden or {})
         for name, value in inner.items():
             made += ["--setenv", name, value]
         kept.append(_memory(b"".join(os.fsencode(word) + b"\0" for word in made)))

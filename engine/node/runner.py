@@ -29,6 +29,10 @@ from engine.node import fence, folder, load, points, title
 from engine.node.hold import HOLD_S, NO_ROOM, Hold
 from engine.node.opening import Odd, opened
 
+TYPE_CHECKING = False  # as typing's own, which every run would pay for
+if TYPE_CHECKING:
+    from engine.node.printed import Printed
+
 DESK_INSIDE = "/run/desk.sock"
 KEPT = "Kept: it runs once Quarterdeck is back, and you will hear how it went."
 
@@ -377,7 +381,7 @@ class Run:
         self._desk: Desk | None = None
         self._child: fence.Child | None = None
         self._stdin: Outlet | None = None
-        self._sources: list[Source] = []
+        self._sources: list[Source | Printed] = []
         self._why = ""  # why it was ended, if by us
         self._kill_at = 0.0  # monotonic; 0: not asked to end
         self._limit_at = 0.0
@@ -446,9 +450,13 @@ class Run:
         if not argv:
             return "Nothing to run: its order names no program."
         env = {str(name): str(value) for name, value in (spec.get("env") or {}).items()}
-        env.update((str(name), str(value)) for name, value in self._secrets.items())
+        given = {str(name): str(value) for name, value in self._secrets.items()}
+        hidden = given if spec.get("scrub") else {}
+        env.update({} if hidden else given)
         env[fence.MARK], env[fence.PLACE] = self._run, self._place
         probe = fence.Probe(**_known(fence.Probe, spec.get("probe") or {}))
+        if spec.get("scrub") and not (probe.fenced and hidden):
+            return "A command with a key runs within a fence only, and with the key."
         shown = _known(fence.View, spec.get("fence") or {})
         if spec.get("desk"):
             call_s = float(spec.get("call_s") or _CALL_S)
@@ -472,13 +480,14 @@ class Run:
                 stdin=subprocess.PIPE if is_agent else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE if is_agent else subprocess.STDOUT,
+                hidden=hidden,
             )
         except FileNotFoundError as error:
             return f"It could not be started: there is no {error.filename or argv[0]} here."
         except (OSError, ValueError, TypeError) as error:
             return f"It could not be started: {error}"
         points.passed("command started")
-        self._attach(self._child)
+        self._attach(self._child, hidden)
         if spec.get("limit_s"):
             self._limit_at = time.monotonic() + float(spec["limit_s"])
         open_to = f"fenced: {probe.stays_open()}"
@@ -486,7 +495,7 @@ class Run:
         self.spool.say("note", open_to if probe.fenced else unfenced)
         return ""
 
-    def _attach(self, child: fence.Child) -> None:
+    def _attach(self, child: fence.Child, hidden: dict[str, str]) -> None:
         about = {
             "runner": os.getpid(),
             "runner_started": fence.start_time(os.getpid()),
@@ -499,11 +508,19 @@ class Run:
         for pipe, kind in ((child.stdout, "out"), (child.stderr, "err")):
             if pipe is not None:
                 os.set_blocking(pipe.fileno(), False)
-                self._sources.append(Source(pipe.fileno(), kind, self.spool))
+                self._sources.append(self._source(pipe.fileno(), kind, hidden))
         if child.stdin is not None:
             self._stdin = Outlet(child.stdin.fileno())
             for line in self._spec.get("first_lines") or ():
                 self._stdin.pending += str(line).encode("utf-8") + b"\n"
+
+    def _source(self, file: int, kind: str, hidden: dict[str, str]) -> Source | Printed:
+        if not hidden:
+            return Source(file, kind, self.spool)
+        from engine.node.printed import Printed  # by the few runs that hold a key
+        from engine.node.scrub import Scrubber
+
+        return Printed(file, Scrubber(hidden), self.spool.say)
 
     # ---- one turn of the loop
 
@@ -682,7 +699,7 @@ class Run:
         for source in self._sources:
             source.finish()
 
-    def _forget(self, source: Source) -> None:
+    def _forget(self, source: Source | Printed) -> None:
         self._sources.remove(source)
         self._last = source.last.decode("utf-8", "replace") or self._last
 
