@@ -3,6 +3,7 @@
     runs/.new-*                  a run that was being prepared        trees/<project>/making-*
     copies/*.new                 a copy that was being made           trees/<project>/gone-*
     .gone-* in any of these      a folder that was being removed
+    logins/*                     settings of a login that ended with its node
     copies/*.git                 locks and half packs of a git that was cut off
     git in a tree or a copy      ended: nobody takes what it does any more
 
@@ -104,6 +105,8 @@ def _left(home: str) -> Iterator[str]:
     copies, code = os.path.join(home, "copies"), os.path.join(home, "node")
     yield from _named(os.path.join(home, "runs"), (ROUGH, GONE))
     yield from _named(os.path.join(home, "sessions"), (GONE,))
+    yield from _named(os.path.join(home, "accounts"), (GONE,))
+    yield from _named(os.path.join(home, "logins"), ("",))  # they ended with their node
     trees = os.path.join(home, "trees")
     for project in _names(trees):
         yield from _named(os.path.join(trees, project), ("making-", "gone-", GONE))

@@ -41,6 +41,7 @@ from engine.node import (
     retain,
     room,
     runs,
+    sign_in,
     supply,
     tidy,
     title,
@@ -149,6 +150,7 @@ class Node:
         self._channel = channel
         self._claim = Claim(home)
         self._runs = runs.Runs(home, fence.probe())
+        self._sign_ins = sign_in.SignIns(home, lambda: self._runs.probe)
         self._pulse = pulse.Pulse()
         trees.know(self._runs.probe)
         self._watcher = Watcher()
@@ -175,6 +177,11 @@ class Node:
             "run.pulse": Op(self._feel, writes=False),
             "run.tail": Op(self._runs.tail, writes=False),
             "run.remove": Op(self._threaded(self._runs.remove), writes=True),
+            "login.start": Op(self._sign_ins.start, writes=True),
+            "login.wait": Op(self._sign_ins.wait, writes=False),
+            "login.type": Op(self._sign_ins.type_in, writes=True),
+            "login.end": Op(self._sign_ins.end, writes=True),
+            "login.forget": Op(self._threaded(self._sign_ins.forget), writes=True),
         }
 
     def add(self, name: str, do: Callable[[str, dict[str, Any]], dict[str, Any]]) -> None:
@@ -199,6 +206,7 @@ class Node:
             for message in messages:
                 self._spawn(self._answer(message))
         self._channel.close("the engine has gone")
+        self._sign_ins.end_all()
         for _, task in self._followers.values():
             task.cancel()
         if self._writing:
