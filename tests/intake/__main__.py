@@ -5,6 +5,7 @@ from random import Random
 
 from tests.intake import measure, ordinary
 from tests.intake.planted import MOULDS
+from tests.intake.second.__main__ import said
 
 
 def main() -> None:
@@ -16,6 +17,7 @@ def main() -> None:
         f"by the words beside: {near.planted} planted, found {near.rate:.2%}\n"
         f"chat near such words: {count} messages, {lines} lines, {len(wrong)} false alarms\n"
         f"our own code: {pieces} messages, {code_lines} lines, {len(wrong_code)} false alarms\n"
+        f"{said()}"
     )
 
 
