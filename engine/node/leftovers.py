@@ -9,7 +9,7 @@
 
 A process is known to be of ours by two marks in its environment, never by its number. Nothing here may
 be called while another node writes: engine/node/serve.py calls `take_over` once it holds the lock, and
-before it answers that it does.
+before it carries out the first order.
 """
 
 from __future__ import annotations

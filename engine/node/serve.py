@@ -61,6 +61,7 @@ _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
 _NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
 _GRACE_S = 10.0  # what a run has that is told to end, if nothing else is said (runner.py)
 _AT_ONCE = 25  # runs that are begun to be followed in one turn
+_ASKS_S = 1.0  # for an engine to ask for what it follows: some milliseconds, if there is anything
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
 Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
@@ -159,6 +160,10 @@ class Node:
         self._followers: dict[int, tuple[Follower, asyncio.Task[None]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._writing: set[asyncio.Task[Any]] = set()
+        self._taking_over = asyncio.Lock()
+        self._told = (
+            asyncio.Event()
+        )  # what was printed of the runs that are followed, for the first time
         self._again: set[str] = set()  # runs whose processes did not end, looked at again soon
         self._seen_out: dict[str, asyncio.TimerHandle] = {}  # runs told to end, looked at then
         self._ops: dict[str, Op] = {
@@ -244,6 +249,7 @@ class Node:
             raise Refusal(f"{name} needs its arguments by name.")
         if not op.writes:
             return await _settled(op.do(**arguments))
+        await self._take_over()
         if not self._claim.holds:
             raise Refusal("This link may only read: another one, opened later, acts here.")
         with self._acting():
@@ -261,8 +267,7 @@ class Node:
             except Refusal as error:
                 may_not = str(error)
         if not may_not:
-            await self._take_over()
-            self._spawn(self._look_at_all())
+            self._spawn(self._look_round())
         return {
             "protocol": PROTOCOL,
             "node": os.path.basename(runs.code_folder()),
@@ -274,12 +279,13 @@ class Node:
         }
 
     async def _take_over(self) -> None:
-        """Deal with what the node before us left half done, before any order comes."""
-        if self._claim.taken_over:
-            return
-        self._claim.taken_over = True
-        with self._acting():
-            left = await self._in_thread(lambda: leftovers.take_over(self._home))
+        """Deal with what the node before us left half done, before any order is carried out."""
+        async with self._taking_over:
+            if self._claim.taken_over or not self._claim.holds:
+                return
+            with self._acting():
+                left = await self._in_thread(lambda: leftovers.take_over(self._home))
+                self._claim.taken_over = True
         if left:
             self._spawn(self._discard(left))
 
@@ -382,6 +388,7 @@ class Node:
             if index % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # the engine acts on the first while we look at the next
         begun.set()
+        self._told.set()
         return {}
 
     async def _following(self, follower: Follower) -> None:
@@ -402,8 +409,16 @@ class Node:
 
     # ---- what goes on beside them
 
-    async def _look_at_all(self) -> None:
-        """Look for what the node before us left undone; whoever follows a run need not wait for it."""
+    async def _look_round(self) -> None:
+        """Look for what the node before us left behind or undone; whoever follows a run need not wait for it."""
+        alarm = asyncio.get_running_loop().call_later(_ASKS_S, self._told.set)
+        await self._told.wait()
+        alarm.cancel()
+        try:
+            await self._take_over()
+        except OSError as error:
+            if not room.is_missing(error, self._home):
+                raise  # else the next order tries again, and hears of it
         with self._acting():
             left = await self._in_thread(self._runs.unfinished)
             ordered = await self._in_thread(self._runs.ordered)

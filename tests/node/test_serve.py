@@ -280,6 +280,64 @@ async def test_a_runner_killed_while_no_node_was_there_is_found_by_the_next(
     assert ended(path)["why"] == "cut off"
 
 
+TAKING_OVER = """
+import errno, os, time
+from engine.node import leftovers
+def take_over(home):
+    while os.path.exists(home + "/wait"):
+        time.sleep(0.01)
+    if os.path.exists(home + "/full"):
+        raise OSError(errno.ENOSPC, "no space")
+    open(home + "/taken-over", "w").close()
+    return []
+leftovers.take_over = take_over
+"""
+
+
+async def test_what_runs_have_printed_is_told_at_once_and_what_a_fallen_node_left_goes_before_any_order(
+    open_node: Open, home: Path, run: str
+) -> None:
+    first = await open_node()
+    await first.hello(1)
+    await first.ask("run.start", spec=shell(run, "echo here; read line; echo heard $line"))
+    until(lambda: said(home / "runs" / run) == ["here"])
+    first.process.kill()
+    await first.process.wait()
+    (home / "wait").touch()
+    node = await open_node(f"exec({TAKING_OVER!r})")
+    assert (await node.hello(2))["writes"]
+    order = {"run": run, "key": "k1", "kind": "line", "data": "again"}
+    await node.channel.send({"id": 1000, "op": "run.input", "args": order})
+    await node.ask("run.follow", runs=[[run, 0, 1]])
+    await node.pushed(lambda pushes: "here" in data(pushes))
+    assert not (home / "runs" / run / "in.jsonl").exists()
+    (home / "wait").unlink()
+    await node.pushed(lambda pushes: "heard again" in data(pushes))
+    assert (home / "taken-over").exists()
+
+
+async def test_what_a_fallen_node_left_is_dealt_with_though_nothing_is_ordered(
+    open_node: Open, home: Path
+) -> None:
+    node = await open_node(f"exec({TAKING_OVER!r})")
+    await node.hello(1)
+    until((home / "taken-over").exists)
+
+
+async def test_an_order_waits_for_room_to_deal_with_what_a_fallen_node_left(
+    open_node: Open, home: Path, run: str
+) -> None:
+    (home / "full").touch()
+    node = await open_node(f"exec({TAKING_OVER!r})")
+    await node.hello(1)
+    await node.ask("run.follow", runs=[])  # so that it tries by itself as well
+    assert (await node.ask("run.start", spec=shell(run, "echo here")))["full"]
+    assert not (home / "runs" / run).exists()
+    (home / "full").unlink()
+    assert (await node.ask("run.start", spec=shell(run, "echo here")))["ok"]["started"]
+    assert ended(home / "runs" / run)["code"] == 0
+
+
 async def test_a_stopped_runner_is_no_reason_to_wait_for_ever(
     open_node: Open, home: Path, run: str
 ) -> None:
