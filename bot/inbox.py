@@ -7,8 +7,9 @@ public key before its first write: on disk it can be opened by the engine alone,
 for after a restart. On the usual path the clear text never leaves this process's memory.
 
 One lane per chat and topic keeps the order of what was written there; a tap has a lane of its own,
-and waits for what was written before it, but not for long. Long messages that the app has cut, and albums, are joined first, and the
-join is settled on disk before anybody acts on it. What is done with a message is requests.py's.
+and waits for what was written before it, but not for long. Long messages that the app has cut, albums, and
+the halves of a key (two_goes.py) are joined first, and the join is settled on disk before anybody acts on
+it. What is done with a message is requests.py's.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from bot import text
+from bot import text, two_goes
 from bot.entities import units
 from bot.gate import Allowed, Ignored, Stranger, admit
 from bot.outbox import Outbox
@@ -106,6 +107,7 @@ class Inbox:
         public: bytes,
         group: int | None = None,
         quiet_s: float = QUIET_S,
+        hold_s: float = two_goes.HOLD_S,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
@@ -116,6 +118,7 @@ class Inbox:
         self._public = public
         self._group = group
         self._quiet_s = quiet_s
+        self._hold_s = hold_s
         self._wall = wall
         self._written: dict[int | str, dict[int, asyncio.Event]] = {}  # lines not yet acted on
         self._lanes: dict[Lane, asyncio.Queue[_Batch]] = {}
@@ -202,10 +205,10 @@ class Inbox:
             batch = ahead or await queue.get()
             ahead = None
             parts = list(batch.parts)
-            if not batch.settled and _goes_on(parts):
-                while ahead is None and _goes_on(parts):
+            if not batch.settled and self._more_in_s(parts):
+                while ahead is None and (more_in_s := self._more_in_s(parts)):
                     try:
-                        async with asyncio.timeout(self._quiet_s):
+                        async with asyncio.timeout(more_in_s):
                             found = await queue.get()
                     except TimeoutError:
                         break
@@ -216,6 +219,12 @@ class Inbox:
                 parts.sort(key=_sent_order)
                 await self._store.join([one.update_id for one in parts])
             await self._act(parts)
+
+    def _more_in_s(self, parts: Sequence[Arrived]) -> float:
+        """Return how long the rest of a message may take; 0: this is all."""
+        if _goes_on(parts):
+            return self._quiet_s
+        return self._hold_s if _is_half(parts) else 0.0
 
     async def _tapped(self, parts: Sequence[Arrived], before: list[asyncio.Event]) -> None:
         """A tap overtakes no line written before it (a correction, then Ship), within reason."""
@@ -364,6 +373,12 @@ def _goes_on(parts: Sequence[Arrived]) -> bool:
     return bool(body.get("media_group_id")) or units(str(body.get("text") or "")) >= LONG_UNITS
 
 
+def _is_half(parts: Sequence[Arrived]) -> bool:
+    """Return whether a message ends in so little of a key that the next one tells what it is."""
+    texts = [str(one.body.get("text") or "") for one in parts]
+    return parts[-1].by.kind == "message" and two_goes.waits(two_goes.joined(texts))
+
+
 def _belongs(parts: Sequence[Arrived], found: Arrived) -> bool:
     """Return whether the app cut `found` off from what is before it."""
     last, body = parts[-1].body, found.body
@@ -371,9 +386,15 @@ def _belongs(parts: Sequence[Arrived], found: Arrived) -> bool:
         return False
     if last.get("media_group_id") or body.get("media_group_id"):
         return bool(last.get("media_group_id") == body.get("media_group_id"))
-    near = abs(int(body.get("date", 0)) - int(last.get("date", 0))) <= JOIN_WITHIN_S
+    between_s = abs(int(body.get("date", 0)) - int(last.get("date", 0)))
     plain = isinstance(body.get("text"), str) and not body["text"].startswith("/")
-    return near and plain and found.by.quoted == parts[-1].by.quoted
+    if not plain or found.by.quoted != parts[-1].by.quoted:
+        return False
+    if between_s <= JOIN_WITHIN_S and _goes_on(parts):
+        return True
+    if between_s > two_goes.HOLD_S or not _is_half(parts):
+        return False
+    return two_goes.together(two_goes.joined(in_order(parts)), body["text"]) is not None
 
 
 async def _awaited(work: Awaitable[None]) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from bot.intake.halves import begun
 from bot.intake.lines import at_line_end, joined
 from bot.intake.nearby import Near, near
 from bot.intake.shapes import SHAPES, Shape
@@ -31,21 +33,26 @@ _NO_NAMES = frozenset({"key", "token", "secret", "password", "is", "here", "use"
 
 
 class Key(Struct, frozen=True):
-    """One found: the name it would go by, and where it stands in the text."""
+    """One found: the name it would go by, and where it stands in the text.
+
+    sure   its own shape tells it, not the words around it
+    """
 
     name: str
     value: str
     start: int
     end: int
+    sure: bool = False
 
 
 def find(text: str) -> list[Key]:
     """Return all keys in a text, in order, none overlapping another."""
-    found = [Key("PRIVATE_KEY", m.group(), *m.span()) for m in _BLOCK.finditer(text)]
+    found = [Key("PRIVATE_KEY", m.group(), *m.span(), sure=True) for m in _BLOCK.finditer(text)]
     found += [
-        Key(_named(text, key.start) or key.name, key.value, key.start, key.end)
+        Key(_named(text, key.start) or key.name, key.value, key.start, key.end, sure=True)
         for key in _shaped(text)
     ]
+    found += _half(text)
     found += [
         Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
         for one in map(partial(_wrapped_on, text), near(text))
@@ -55,6 +62,16 @@ def find(text: str) -> list[Key]:
         if not kept or key.start >= kept[-1].end:
             kept.append(key)
     return kept
+
+
+def _half(text: str) -> list[Key]:
+    """Find what broke off at the end of a text, where so much of it is there that it is a secret."""
+    end = len(text.rstrip())
+    half = begun(text[:end])
+    if half is None or not half.enough:
+        return []
+    name = _named(text, half.start) or half.name
+    return [Key(name, text[half.start : end], half.start, end, sure=True)]
 
 
 def _shaped(text: str) -> Iterator[Key]:
@@ -108,7 +125,7 @@ def by_parts(text: str) -> Iterator[list[Key]]:
         last = start + STEP + REACH >= len(text)
         found = find(text[start : start + STEP + REACH])
         kept = [
-            Key(key.name, key.value, start + key.start, start + key.end)
+            replace(key, start=start + key.start, end=start + key.end)
             for key in found
             if start + key.start >= done and (last or key.start < STEP)
         ]

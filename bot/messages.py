@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from bot import file_back, keys, text, text_files
+from bot import file_back, keys, text, text_files, two_goes
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.commands import Commands, meant
-from bot.entities import TEXT_LIMIT, units
 from bot.file_back import FileBack
 from bot.heard import Heard, asked_again, composed, receipt, said
 from bot.inbox import Arrived, Reply, in_order
@@ -72,7 +71,7 @@ class Messages:
         return reply
 
     async def _with_files(self, parts: Sequence[Arrived], sent: Sent) -> Reply:
-        whole = _joined(in_order(parts))
+        whole = two_goes.joined(in_order(parts))
         body = parts[0].body
         quote = body.get("quote") or {}
         quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
@@ -233,14 +232,3 @@ class Messages:
         except Refused as refusal:
             return [asked_again(refusal.sentence, prompt, heard.goal)]
         return [*then.items, *receipt(heard, then.said)]
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Put together what the app has cut: where it cut at its limit, nothing was in between."""
-    whole, before = "", ""
-    for part in filter(None, texts):
-        glued = whole + part
-        spans = any(key.start < len(whole) < key.end for key in keys.find(glued))
-        whole = glued if not whole or spans or units(before) >= TEXT_LIMIT else f"{whole}\n{part}"
-        before = part
-    return whole

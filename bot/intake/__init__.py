@@ -1,4 +1,4 @@
 """What a key looks like: `shapes` the providers' own, `nearby` what the words around it tell.
 
-`lines` puts a wrapped one together. All pure; bot/keys.py is the door to it.
+`lines` puts a wrapped one together, `halves` tells one that broke off. All pure; bot/keys.py is the door to it.
 """

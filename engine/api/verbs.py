@@ -217,8 +217,11 @@ class SignIn(Arguments, frozen=True):
 
 
 class KeepSecret(Arguments, frozen=True):
+    """`instead`: of what the name stood for, which was a half of it."""
+
     name: str
     sealed: bytes
+    instead: bool = False
 
 
 class Unseal(Arguments, frozen=True):

@@ -145,13 +145,15 @@ class Accounts(Inside):
         except NotOpened as no:
             raise Refused(str(no)) from no
 
-    async def keep_secret(self, name: str, sealed: bytes | str, cause: str = "") -> dict[str, str]:
+    async def keep_secret(
+        self, name: str, sealed: bytes | str, instead: bool = False, cause: str = ""
+    ) -> dict[str, str]:
         """Keep what was sealed for us: {"name": where it is kept}."""
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         value = self._open(body).decode("utf-8", "replace")
         await self._decided(f"kept in the vault: {name}", cause)
         kept = await self._keys().put(
-            name, value, self._clock(), replace=name.startswith("account/")
+            name, value, self._clock(), replace=instead or name.startswith("account/")
         )
         return {"name": kept}
 

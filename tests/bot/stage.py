@@ -230,9 +230,9 @@ class FakeDoor:
         told = {"verdict": "Revoked: it is asked for again."}
         return await self._once(cause, "revoke_rule", {"number": number}, told)
 
-    async def keep_secret(self, name: str, sealed: bytes, cause: str) -> str:
+    async def keep_secret(self, name: str, sealed: bytes, cause: str, instead: bool = False) -> str:
         self._must_be_here()
-        return await self._vault.put(name, self._opener.open(sealed).decode(), 0.0)
+        return await self._vault.put(name, self._opener.open(sealed).decode(), 0.0, replace=instead)
 
     async def may_add_account(self, name: str, agent: str) -> None:
         self._must_be_here()

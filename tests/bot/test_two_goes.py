@@ -1,0 +1,196 @@
+"""A key split over two messages: whole in the vault, nowhere in clear, whatever came first. BR-119."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from bot import keys, two_goes
+from bot.inbox import Inbox
+from tests.bot.stage import Stage
+from tests.intake import ordinary, planted
+
+KEY = "ghp_Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
+NAME = "GITHUB_TOKEN"
+PEM = "\n".join(
+    (
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        *("b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz" for _ in range(4)),
+        "-----END OPENSSH PRIVATE KEY-----",
+    )
+)
+
+
+@pytest.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    async with Stage(tmp_path) as stage:
+        yield stage
+
+
+def in_clear(stage: Stage, key: str, least: int = 8) -> set[str]:
+    """Return the pieces of a key, of so many characters, that are in a file or in the chat."""
+    there = stage.raw() + stage.phone.transcript().encode()
+    pieces = {key[at : at + least] for at in range(4, len(key) - least + 1)}
+    return {piece for piece in pieces if piece.encode() in there}
+
+
+def held(stage: Stage) -> bool:
+    """Return whether an update lies in the inbox, heard and not handled."""
+    with sqlite3.connect(stage.home.bot_db) as there:
+        return there.execute("SELECT 1 FROM inbox").fetchone() is not None
+
+
+async def sent_in_two(stage: Stage, first: str, second: str) -> None:
+    parts = [*stage.phone.send(first), *stage.phone.send(second)]
+    for part in parts:
+        await stage.phone.until(lambda part=part: stage.phone.message(part.id) is None)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("cut", [4, 5, 9, 19, 20, 30, 39])
+async def test_wherever_it_was_cut_it_is_kept_whole_and_both_messages_go(
+    stage: Stage, cut: int
+) -> None:
+    await stage.start_bot()
+    await sent_in_two(stage, f"use {KEY[:cut]}", KEY[cut:])
+    await stage.phone.wait_for(lambda m: f"Stored as {NAME}" in m.text)
+    await stage.asked()
+    await stage.until(lambda: stage.phone.transcript().count("Stored as") == (1 if cut < 20 else 2))
+    assert await stage.vault.get(NAME) == KEY
+    assert {args["text"] for _, args in stage.door.asked} == {"use {{" + NAME + "}}"}
+    await stage.stop_bot()
+    assert in_clear(stage, KEY) == set()
+
+
+async def test_cut_within_its_first_letters_the_rest_is_taken_all_the_same(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send(KEY[:2])
+    (second,) = stage.phone.send(KEY[2:])
+    await stage.phone.until(lambda: stage.phone.message(second.id) is None)
+    await stage.phone.wait_for(lambda m: "Stored as" in m.text)
+    assert await stage.vault.get(NAME) == KEY
+    await stage.stop_bot()
+    assert in_clear(stage, KEY) == set()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name", "value"),
+    [
+        ("the shop password:", "trout9-Hunter2", "PASSWORD", "trout9-Hunter2"),
+        ("STRIPE_SECRET_KEY=", KEY[8:], "STRIPE_SECRET_KEY", KEY[8:]),
+        (
+            "sk_live_4e",
+            "C39HqLyjWDarjtT1zdp7dc",
+            "STRIPE_API_KEY",
+            "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        ),
+        (PEM[:150], PEM[150:], "PRIVATE_KEY", ""),
+        (PEM[:200], PEM[200:] + "\nput it on the box", "PRIVATE_KEY", ""),
+    ],
+    ids=["said", "a settings line", "a shape", "a block", "a block with words behind"],
+)
+async def test_what_else_breaks_off_is_judged_with_what_comes_next(
+    stage: Stage, first: str, second: str, name: str, value: str
+) -> None:
+    await stage.start_bot()
+    await sent_in_two(stage, first, second)
+    await stage.phone.wait_for(lambda m: "Stored as" in m.text)
+    await stage.until(lambda: stage.phone.transcript().count("Stored as") >= (1 if value else 2))
+    found = str(await stage.vault.get(name))
+    if value:
+        assert found == value
+    else:
+        assert "".join(found.split()) == "".join(PEM.split())
+    await stage.stop_bot()
+    assert in_clear(stage, "".join(value.split()) or "AAAAABG5vbmUAAAAEbm9uZQ", 12) == set()
+    if "put it" in second:
+        assert stage.door.asked[-1][1]["text"].endswith("\nput it on the box")
+
+
+async def test_a_half_that_nothing_goes_on_with_is_judged_alone_after_its_time(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defaults = Inbox.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "hold_s", 0.3)
+    await stage.start_bot()
+    short = stage.phone.send("the rest of ghp_4tQ9")[0]
+    await stage.asked()
+    assert stage.door.asked[0][1]["text"] == "the rest of ghp_4tQ9"
+    assert stage.phone.message(short.id) is not None
+    (long,) = stage.phone.send(f"use {KEY[:24]}")
+    await stage.phone.until(lambda: stage.phone.message(long.id) is None)
+    assert (await stage.asked(2))[1][1]["text"] == "use {{" + NAME + "}}"
+    assert await stage.vault.get(NAME) == KEY[:24]
+    await stage.stop_bot()
+    assert in_clear(stage, KEY[:24]) == set()
+
+
+async def test_a_half_is_two_messages_where_what_follows_is_none_of_it(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send("the password is:")
+    stage.phone.send("I have to look it up first")
+    stage.phone.send(f"use {KEY}")
+    stage.phone.send("thanks")
+    asked = await stage.asked(4)
+    assert [args["text"] for _, args in asked] == [
+        "the password is:",
+        "I have to look it up first",
+        "use {{" + NAME + "}}",
+        "thanks",
+    ]
+
+
+async def test_killed_between_the_halves_it_is_joined_by_the_next_start(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send(f"use {KEY[:9]}")
+    await stage.until(lambda: held(stage))
+    await stage.kill_bot()
+    stage.phone.send(KEY[9:])
+    await stage.start_bot()
+    ((_, args),) = await stage.asked()
+    assert args["text"] == "use {{" + NAME + "}}"
+    assert await stage.vault.get(NAME) == KEY
+    await stage.stop_bot()
+    assert in_clear(stage, KEY) == set()
+
+
+def test_nobody_waits_for_an_ordinary_line() -> None:
+    lines = [
+        "fix the api-gateway",
+        "what is the password?",
+        "add sk-learn",
+        "export API_KEY=test",
+        "use pattern12",
+        "the key-value store: look at it",
+        "my token starts with ghp_…",
+        "see pypi-mirror",
+        "ok",
+    ]
+    assert [line for line in lines if two_goes.waits(line)] == []
+    assert [line for line in lines if keys.find(line)] == []
+
+
+def test_nobody_waits_for_ordinary_chat_or_code() -> None:
+    assert [line for line in ordinary.chat(Random(4), 3000) if two_goes.waits(line)] == []
+    assert [line for line in ordinary.code() if two_goes.waits(line)] == []
+
+
+def joined_up(key: str, cut: int, before: str) -> bool:
+    """Return whether a key cut there is known whole once its second half comes."""
+    first, second = before + key[:cut], key[cut:]
+    if two_goes.waits(first):
+        glued = two_goes.together(first, second)
+        return glued is not None and key in {one.value for one in keys.find(glued)}
+    found = keys.find(first)
+    tail = two_goes.tail_of(first, found, {one.value: one.name for one in found})
+    whole = two_goes.gone_on(tail, second) if tail is not None else None
+    return whole is not None and whole.value == key
+
+
+def test_nearly_every_known_key_is_put_together_wherever_it_was_cut() -> None:
+    chance = Random(1)
+    made = [planted.key(kind, chance) for kind in planted.MOULDS for _ in range(10)]
+    cut = [joined_up(key, chance.randrange(6, len(key) - 2), "use ") for key in made]
+    assert sum(cut) >= 0.98 * len(cut)
