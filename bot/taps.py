@@ -13,7 +13,7 @@ import telegram
 from msgspec.structs import replace
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import buttons, text, text_board, text_drop, text_live
+from bot import buttons, text, text_board, text_drop, text_live, text_stakes
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import units
@@ -28,7 +28,7 @@ from bot.unsaid import Edit, Item, Prompt, Say, Weight
 from bot.wordless import wordless
 from engine.api import Missing, saw
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, Document, Peek, ReviewCard, SessionCard
+from engine.views import NEEDS_TEXT, AnyCard, Document, Peek, ReviewCard, SessionCard
 
 log = logging.getLogger(__name__)
 
@@ -167,9 +167,13 @@ class Taps:
     def _sure(self, pressed: Pressed, message: dict[str, Any], goal: str) -> Edit | None:
         """Return what a card says in its place before a goal is dropped, or once it is kept.
 
+        Likewise between the two taps of what cannot be undone.
+
         None: there is nothing to ask. What is shown goes as soon as the card changes.
         """
         card = self._cards.live.get(pressed.card)
+        if card is not None and card.twice:
+            return self._twice(card, pressed, message, goal)
         if not isinstance(card, ReviewCard | SessionCard) or "drop" not in card.buttons:
             return None
         if pressed.verb not in ("drop", KEEP_IT) or not message.get("message_id"):
@@ -181,6 +185,29 @@ class Taps:
             goal=goal,
             card=card.id,
             revision=pressed.revision if drops else card.revision,
+            below=card.asks,
+        )
+
+    def _twice(
+        self, card: AnyCard, pressed: Pressed, message: dict[str, Any], goal: str
+    ) -> Edit | None:
+        """Return what a card says between the two taps of what cannot be undone, and after Back.
+
+        None: it is no matter of this card as it stands now, so the engine says what there is to say.
+        """
+        if not message.get("message_id") or pressed.revision != card.revision:
+            return None
+        words = self._cards.words(card)
+        if pressed.verb in card.twice:
+            words = text_stakes.second(card, pressed.verb, words)
+        elif pressed.verb != text_stakes.BACK:
+            return None
+        return Edit(
+            message_id=int(message["message_id"]),
+            words=words,
+            goal=goal,
+            card=card.id,
+            revision=card.revision,
             below=card.asks,
         )
 

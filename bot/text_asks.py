@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot import text_rules
+from bot import text_rules, text_stakes
 from bot.entities import Rich, markdown, one_line, tame, units, visible
 from bot.text_buttons import LONG_LABEL
 from bot.text_sheet import COMMAND_ROOM, Sheet, dots
@@ -16,6 +16,7 @@ from engine.views import CommandCard, Document, PermissionCard, QuestionCard
 
 def permission(card: PermissionCard, sheet: Sheet) -> None:
     sheet.fact(dots(one_line(card.who), one_line(card.tool, 60)))
+    text_stakes.lines(card.stakes, sheet)
     where = one_line(card.machine, 60)
     if card.fenced:
         sheet.line(f"{where} · fenced")
@@ -32,12 +33,14 @@ def permission(card: PermissionCard, sheet: Sheet) -> None:
         sheet.foreign("It says why:", Rich(why), "why.txt", 400)
     if card.asks:
         sheet.fact(text_rules.offered(card))
-        sheet.line("Allow runs it this once. Deny tells it no.")
+        again = " Allow asks once more." if card.stakes else ""
+        sheet.line(f"Allow runs it this once. Deny tells it no.{again}")
     sheet.fact(text_rules.kept(card))
 
 
 def question(card: QuestionCard, sheet: Sheet) -> None:
     sheet.line(one_line(card.who))
+    text_stakes.lines(card.stakes, sheet)
     for question, answer in zip(card.questions, card.answers, strict=False):
         sheet.line(f"{one_line(question.header or question.text, 80)}: {one_line(answer)}")
     if len(card.answers) >= len(card.questions):
@@ -47,6 +50,8 @@ def question(card: QuestionCard, sheet: Sheet) -> None:
     label = f"It asks ({number + 1} of {len(card.questions)}):" if len(card.questions) > 1 else ""
     sheet.foreign(label or "It asks:", markdown(question.text), "question.md", COMMAND_ROOM)
     listed(question.options, sheet)
+    if card.stakes and card.asks:
+        sheet.line("Only a button, tapped twice, gives leave. A line you write gives none.")
 
 
 def listed(options: Sequence[str], sheet: Sheet) -> None:
@@ -58,6 +63,7 @@ def listed(options: Sequence[str], sheet: Sheet) -> None:
 
 def command(card: CommandCard, sheet: Sheet) -> None:
     sheet.fact(dots(one_line(card.project), one_line(card.source)))
+    text_stakes.lines(card.stakes, sheet)
     command = visible(card.command)
     if units(command) <= COMMAND_ROOM:
         sheet.add(command, "pre").line()

@@ -66,7 +66,7 @@ def rows(card: AnyCard) -> tuple[tuple[Button, ...], ...]:
         if card.decided and verb not in READING:
             continue
         if verb.startswith("option-"):
-            options.append(Button(_option_label(card, verb), verb))
+            options.append(Button(option_words(card, verb), verb))
         else:
             plain.append(Button(label(verb), verb, _style(verb)))
     brief = all(len(button.label) <= SHORT_LABEL for button in options)
@@ -92,7 +92,7 @@ def _style(verb: str) -> str:
     return "success" if verb in GREEN else "danger" if verb in RED else ""
 
 
-def _option_label(card: AnyCard, verb: str) -> str:
+def option_words(card: AnyCard, verb: str) -> str:
     """An option's own words; an agent's could be those of a button of ours."""
     words = one_line(_option(card, verb), LONG_LABEL)
     return lookalikes.quoted(words, LABELS.values()) if isinstance(card, QuestionCard) else words

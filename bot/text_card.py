@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from bot import text_places
+from bot import text_places, text_stakes
 from bot.entities import Builder, Rich, cut, markdown, one_line, split, tame, units
 from bot.text_asks import command, listed, permission, question
 from bot.text_buttons import label, rows, side_by_side
@@ -103,6 +103,8 @@ def first_line(card: AnyCard) -> str:
         case PermissionCard():
             what = "command" if card.tool in {"", "Bash", "shell"} else "tool"
             return f"Allow a {what}?" if card.asks else _settled(what, card.decided)
+        case QuestionCard(asks=True) if card.stakes:
+            return text_stakes.asks(card)
         case QuestionCard():
             what = "A question" if len(card.questions) == 1 else "Questions"
             return f"{what} for you" if card.asks else what

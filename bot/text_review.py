@@ -64,4 +64,6 @@ def ship(card: ShipCard, sheet: Sheet) -> None:
         case "proceed":
             sheet.line("Proceed gets it ready. Nothing is pushed yet.")
         case "ready":
-            sheet.line("Push sends exactly this commit. Cancel sends nothing.")
+            sheet.line(
+                "Push sends exactly this commit, and only adds: nothing there is overwritten. Cancel sends nothing."
+            )

@@ -39,7 +39,7 @@ from engine.rules.events import (
 )
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session
-from engine.rules.words import AskKind, Decision, PieceDraft, Question, Role
+from engine.rules.words import AskKind, Decision, Peril, PieceDraft, Question, Role, Stake
 from stores.ledger import Ledger
 
 MAX_NUMBER = 2**53
@@ -246,11 +246,14 @@ class Desk:
 
     async def _ask(self, session: Session, asked: _AskOwner, call: str) -> AskRaised:
         kinds = {
-            "spend": f"wants to spend ${asked.amount_usd:.2f}",
+            "spend": "wants to spend money",
             "account": "needs an account",
             "irreversible": "wants to do what cannot be undone",
         }
         header = kinds.get(asked.kind, "")
+        stakes: tuple[Stake, ...] = ()
+        if asked.kind in list(Peril):
+            stakes = (Stake(Peril(asked.kind), amount_usd=asked.amount_usd),)
         question = Question(asked.question, header=header, options=asked.options)
         return AskRaised(
             run=session.run,
@@ -261,6 +264,7 @@ class Desk:
             detail=asked.question,
             questions=(question,),
             call=call,
+            stakes=stakes,
         )
 
     def _wake(self, session: Session, asked: _WakeMe, call: str) -> Events | str:
@@ -295,7 +299,7 @@ class Desk:
             return "That is your own question: the owner answers it."
         if asked.decision == "pass_on":
             return "It is with the owner."
-        if asked.decision != "answer" or ask.kind is not AskKind.QUESTION:
+        if asked.decision != "answer" or ask.kind is not AskKind.QUESTION or ask.stakes:
             return "Only the owner decides that; it is with them."
         event = Answered(decision=Decision.ANSWER, by="its lead", text=asked.text)
         return [(f"ask/{asked.ask}", event)]
@@ -346,6 +350,10 @@ class Desk:
 
 
 def _unaskable(asked: _AskOwner) -> str:
+    if asked.kind not in ("question", *Peril):
+        return f"there is no kind {asked.kind}. There are: {', '.join(('question', *Peril))}."
+    if asked.amount_usd < 0 or (asked.amount_usd and asked.kind != Peril.SPEND):
+        return "amount_usd is how much would be spent: above 0, and of kind spend alone."
     if not asked.question.strip():
         return "there is no question in it."
     if len(asked.options) > MAX_OPTIONS or not all(option.strip() for option in asked.options):

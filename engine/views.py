@@ -18,9 +18,21 @@ from engine.rules.words import AlwaysRule, Question
 from engine.rules.words import Attachment as Attachment
 from engine.rules.words import PlanEstimate as PlanEstimate
 from engine.rules.words import Silence as Silence
+from engine.rules.words import Stake as Stake
 from engine.rules.words import Why as Why
 
 NEEDS_TEXT = frozenset({"correct", "answer", "another", "send_back"})
+_SURE = "-sure"
+
+
+def sure(verb: str) -> str:
+    """Return what the second tap of a button says."""
+    return f"{verb}{_SURE}"
+
+
+def parted(verb: str) -> tuple[str, bool]:
+    """Return a button's verb, and whether this is its second tap."""
+    return verb.removesuffix(_SURE), verb.endswith(_SURE)
 
 
 # Waits that are said as they are: "Interrupted by you: …".
@@ -53,6 +65,8 @@ class Card(Struct, frozen=True, tag=True, kw_only=True):
     at: float = 0.0  # when what it asks came up
     decided: str = ""  # what was decided, by whom: "Allowed by you" …; "" while open
     decided_at: float = 0.0
+    twice: tuple[str, ...] = ()  # buttons that take a second tap: it comes as `sure(verb)`
+    pinned: tuple[str, ...] = ()  # buttons that take the PIN, where one is set
 
 
 class WorkLine(Struct, frozen=True):
@@ -182,6 +196,7 @@ class PermissionCard(Card, frozen=True, kw_only=True):
     project: str = ""
     rule: AlwaysRule | None = None  # what Always would keep
     never: str = ""  # why it would keep none (rules/always.py, Never)
+    stakes: tuple[Stake, ...] = ()  # what of it only the owner may allow
 
 
 class QuestionCard(Card, frozen=True, kw_only=True):
@@ -190,6 +205,7 @@ class QuestionCard(Card, frozen=True, kw_only=True):
     who: str
     questions: tuple[Question, ...]
     answers: tuple[str, ...] = ()  # so far; the open question is number len(answers)
+    stakes: tuple[Stake, ...] = ()  # it asks for leave: to spend, to open an account …
 
 
 class ApproachCard(Card, frozen=True, kw_only=True):
@@ -207,6 +223,7 @@ class CommandCard(Card, frozen=True, kw_only=True):
     command: str
     source: str = ""  # ".quarterdeck/settings.toml at 1a2b3c4"
     held_since: float = 0.0  # when a plan was started that waits for this
+    stakes: tuple[Stake, ...] = ()
 
 
 class LimitCard(Card, frozen=True, kw_only=True):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from engine.board.looking import World, fence_of, state_of
 from engine.rules import ask as ask_rule
+from engine.rules import stakes
 from engine.rules.ask import Ask
 from engine.rules.goal_state import Goal, PlanStage
 from engine.rules.session_state import Session
-from engine.rules.words import AskKind, Decision
+from engine.rules.words import AskKind, Decision, Stake
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -66,17 +67,21 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 project=ask.keeper.removeprefix("project/"),
                 rule=ask.rule,
                 never=ask.never,
+                stakes=ask.stakes,
                 buttons=_permission_buttons(ask) if is_open else (),
             )
         case AskKind.QUESTION:
             question = ask.questions[len(ask.answers)] if is_open and ask.questions else None
             options = question.options if question else ()
             picks = tuple(f"option-{index}" for index in range(len(options)))
+            if ask.stakes:  # leave is asked for: a plain no is always there
+                picks = (*(picks or ("allow",)), "deny")
             return QuestionCard(
                 **common,  # type: ignore[arg-type]
                 who=ask.who,
                 questions=ask.questions,
                 answers=ask.answers,
+                stakes=ask.stakes,
                 buttons=(*picks, "answer") if is_open else (),
             )
         case AskKind.APPROACH:
@@ -96,6 +101,7 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 command=ask.detail,
                 source=source,
                 held_since=_held_since(goal) if is_open else 0.0,
+                stakes=_of_command(ask, unfenced=not fenced),
                 buttons=("allow", "not_this") if is_open else (),
             )
         case AskKind.LIMIT:
@@ -126,6 +132,13 @@ def _held_since(goal: Goal | None) -> float:
     """When the owner started what waits for this command, if they did."""
     waits = goal is not None and goal.live and not goal.held and not goal.settled
     return goal.plan_at if goal and waits and goal.plan_stage is PlanStage.STARTED else 0.0
+
+
+def _of_command(ask: Ask, *, unfenced: bool) -> tuple[Stake, ...]:
+    """What a check or a setup puts at stake; folders to copy are no command."""
+    if ask.kind is AskKind.COPY:
+        return ()
+    return stakes.of_command(ask.detail, unfenced=unfenced)
 
 
 def _tool_words(tool: str) -> str:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from engine.board.ask_card import ask_card
 from engine.board.failure_card import failure_card, login_card
+from engine.board.guarded import guarded
 from engine.board.looking import Doing, World, all_of, each_goal, state_of
 from engine.board.plan_card import plan_card
 from engine.board.project_card import project_card
@@ -41,7 +42,7 @@ def sealed(card: AnyCard) -> AnyCard:
             card, revision="", at=0.0, decided="", decided_at=0.0, buttons=(), asks=False
         )
         body = msgspec.json.encode(_alone(bare))
-    return replace(card, revision=hashlib.sha256(body).hexdigest()[:8])
+    return guarded(replace(card, revision=hashlib.sha256(body).hexdigest()[:8]))
 
 
 def _alone(card: AnyCard) -> AnyCard:

@@ -57,10 +57,13 @@ from engine.views import (
     ShipCard,
     WhereCard,
     WorkerCard,
+    parted,
 )
 
 CHANGED = "This card changed since it was shown. Look at it again."
 TAP_START = "Tap Start under the plan to start it. Any other line goes to its lead."
+TWICE = "That takes a second tap, on the card: what it does cannot be undone."
+NO_GO = "Tap its button, and confirm it there: a line gives no leave for this."
 GONE = "That card is not there any more. /status shows what waits."
 
 DECISIONS = {
@@ -145,12 +148,15 @@ class Taps(Goals, Aside):
         shown = self._cards.get(card)
         if shown is None:
             raise Refused(GONE)
+        verb, sure = parted(verb)
         if verb not in shown.buttons:
             if shown.decided:
                 raise Refused(f"{shown.decided}{self._at(shown.decided_at)}.")
             raise Refused(CHANGED)
         if revision != shown.revision:
             raise Refused(CHANGED)
+        if verb in shown.twice and not sure:
+            raise Refused(TWICE)
         sent = self._sent(files)
         said = text if text.strip() or not sent else news.WORDLESS
         return {"verdict": await self._tapped(shown, verb, said, cause, sent)}
@@ -184,11 +190,13 @@ class Taps(Goals, Aside):
                 return LIMIT_SAID[verb] if isinstance(card, LimitCard) else verdict
             case QuestionCard():
                 answer = _option(card.questions[len(card.answers)].options, verb) or text
+                if card.stakes:
+                    answer = _leave(card, verb, answer)
                 event = Answered(
                     decision=Decision.ANSWER, text=answer, index=len(card.answers), files=files
                 )
                 await self._loop.post(f"ask/{card.id}", event, cause)
-                return f"Answered: {answer}"[:190]
+                return f"Answered: {answer.splitlines()[0]}"[:190]
             case WhereCard():
                 return await self._where(card, verb, cause)
             case FailureCard() if card.id.startswith(board.ASIDE):
@@ -308,6 +316,19 @@ class Taps(Goals, Aside):
                 )
             case _:
                 raise Refused(GONE)
+
+
+def _leave(card: QuestionCard, verb: str, answer: str) -> str:
+    """What an agent that asked for leave is told: only a confirmed button gives it."""
+    if verb == "allow":
+        return news.LEAVE
+    if verb == "deny":
+        return news.NO_LEAVE
+    if verb in card.twice:
+        return f"{answer}\n{news.LEAVE_FOR}"
+    if ask_rule.assents(answer):
+        raise Refused(NO_GO)
+    return f"{answer}\n{news.NO_LEAVE_YET}" if answer.strip() else answer
 
 
 def _about_project(card: ProjectCard, verb: str, text: str) -> tuple[AnyEvent, str]:

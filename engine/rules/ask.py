@@ -29,7 +29,7 @@ from engine.rules.events import (
     PermissionDecided,
     RuleFits,
 )
-from engine.rules.words import AlwaysRule, AskKind, Attachment, Command, Decision, Question
+from engine.rules.words import AlwaysRule, AskKind, Attachment, Command, Decision, Question, Stake
 
 SAID = {
     Decision.ALLOW: "Allowed",
@@ -53,6 +53,7 @@ ASSENT = {
 }
 EDITED = "edited"  # the title of an ask about a goal that its owner edited
 BY_RULE = "your rule"
+OWNER = "owner"
 OFFERED = {
     AskKind.PERMISSION: {Decision.ALLOW, Decision.DENY},
     AskKind.QUESTION: {Decision.ANSWER},
@@ -104,6 +105,7 @@ class Ask(Struct, frozen=True, tag=True, kw_only=True):
     rule: AlwaysRule | None = None
     never: str = ""
     always: bool = False  # allowed, and each time from now on
+    stakes: tuple[Stake, ...] = ()  # why nobody but the owner may say yes
 
 
 def begin(name: str) -> Ask:
@@ -117,6 +119,8 @@ def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[AnyEffect, ...]]:
             return _open(now, event)
         case Answered() if now.stage is not Stage.OPEN:
             raise Refused(already(now))
+        case Answered(by=by) if now.stakes and by != OWNER:
+            raise Refused("Only the owner decides that; it is with them.")
         case Answered(decision=decision) if decision not in OFFERED[now.kind]:
             raise Refused("That is not one of the answers this card offers.")
         case Answered(always=True) if now.rule is None or event.decision is not Decision.ALLOW:
@@ -156,7 +160,7 @@ def already(now: Ask) -> str:
 
 
 def _you(by: str) -> str:
-    return "you" if by == "owner" else by
+    return "you" if by == OWNER else by
 
 
 def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
@@ -177,6 +181,7 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
         keeper=event.keeper,
         rule=event.rule,
         never=event.never,
+        stakes=event.stakes,
         asked_at=event.at,
     )
     if not event.hold_s:

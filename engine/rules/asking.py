@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from engine.rules import always, news
+from engine.rules import always, news, stakes
 from engine.rules.effects import AnswerRun, AnyEffect, ReplyDesk, Tell
 from engine.rules.events import (
     Asked,
@@ -71,6 +71,9 @@ def put(now: Session, event: AskRaised) -> Step:
         input_json=event.input_json,
         use=event.use,
     )
+    at_stake = event.stakes
+    if event.kind is AskKind.PERMISSION:
+        at_stake = stakes.of_request(event.tool, event.input_json, unfenced=event.unfenced)
     asked = Asked(
         kind=event.kind,
         goal=now.goal,
@@ -81,6 +84,7 @@ def put(now: Session, event: AskRaised) -> Step:
         tool=event.tool,
         questions=event.questions,
         hold_s=HOLD_S if event.request else 0.0,
+        stakes=at_stake,
     )
     effects: list[AnyEffect] = [_put_to(now, event, asked)]
     if event.call:
@@ -94,6 +98,8 @@ def _put_to(now: Session, event: AskRaised, asked: Asked) -> Tell:
         return Tell(stream=f"ask/{event.ask}", event=asked)
     found = always.rule(event.tool, event.input_json, unfenced=event.unfenced)
     asked = replace(asked, keeper=f"project/{now.project}")
+    if asked.stakes and not isinstance(found, always.Never):
+        found = always.Never.STAYS
     if isinstance(found, always.Never):
         asked = replace(asked, never=found.value)
     else:

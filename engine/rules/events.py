@@ -34,6 +34,7 @@ from engine.rules.words import (
     Reach,
     Retry,
     Role,
+    Stake,
     Stats,
     TurnError,
 )
@@ -712,6 +713,7 @@ class AskRaised(Event, frozen=True):
     call: str = ""
     unfenced: bool = False  # where the agent runs
     use: str = ""  # the agent's own id of the call it asks about
+    stakes: tuple[Stake, ...] = ()  # as its agent says
 
 
 class AskSettled(Event, frozen=True):
@@ -861,6 +863,7 @@ class Asked(Event, frozen=True):
     keeper: str = ""  # the stream that keeps a rule, `project/shop`
     rule: AlwaysRule | None = None  # what Always would keep
     never: str = ""  # why it would keep none
+    stakes: tuple[Stake, ...] = ()
 
 
 class Answered(Event, frozen=True):

@@ -135,6 +135,15 @@ def _bytes(size: int) -> str:
     return f"{size} bytes" if size < 1000 else f"{size / 1000:.0f} kB"
 
 
+LEAVE = "Yes: the owner allows exactly this, and confirmed it."
+LEAVE_FOR = "The owner allows exactly this, and confirmed it."
+NO_LEAVE = "No: the owner does not allow it."
+NO_LEAVE_YET = (
+    "[Quarterdeck] This line is no leave for what you asked: do nothing of it. Ask again once their line "
+    "is seen to."
+)
+
+
 def answer(
     kind: AskKind,
     decision: Decision,

@@ -57,6 +57,23 @@ class AlwaysRule(Struct, frozen=True):
         return same and (self.unfenced or not asked.unfenced)
 
 
+class Peril(StrEnum):
+    """What only the owner decides, twice asked: by no lead, no mode and no rule kept by Always."""
+
+    SPEND = "spend"
+    ACCOUNT = "account"
+    IRREVERSIBLE = "irreversible"
+
+
+class Stake(Struct, frozen=True):
+    """One thing a request would do that cannot be undone, costs money or opens an account."""
+
+    peril: Peril
+    what: str = ""  # which of the things rules/stakes.py knows; "" = as its agent says
+    names: tuple[str, ...] = ()  # of what it is done to; foreign text
+    amount_usd: float = 0.0  # 0: not said
+
+
 class TurnError(StrEnum):
     """Why a turn ended badly; decides who acts and whether it counts as an attempt."""
 

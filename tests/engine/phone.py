@@ -36,6 +36,7 @@ from engine.views import (
     SessionCard,
     ShipCard,
     WorkerCard,
+    sure,
 )
 from stores.sealing import create_keys
 from tests.fakes import git
@@ -336,8 +337,9 @@ class Phone:
             raise
 
     async def tap(self, card: AnyCard | Card, verb: str, line: str = "") -> str:
-        """Press a button that the phone shows on the card."""
+        """Press a button that the phone shows on the card, and once more where it asks that."""
         assert verb in card.buttons, (verb, card)
+        verb = sure(verb) if verb in card.twice else verb
         answer = await self.door.tap(card.id, card.revision, verb, line, cause=self.cause())
         return answer["verdict"]
 

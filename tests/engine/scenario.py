@@ -40,6 +40,7 @@ from engine.views import (
     PlanCard,
     ReviewCard,
     ShipCard,
+    sure,
 )
 from stores.attached import Attached
 from tests.fakes import FakeMachine, git
@@ -239,6 +240,7 @@ class Owner:
         found = False
         for card in door.cards():
             verb, text = wish(card)
+            verb = sure(verb) if verb in card.twice else verb
             cause = f"tap:{card.id}:{card.revision}:{verb}"
             if verb and cause not in self._pressed:
                 found = True

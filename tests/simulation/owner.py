@@ -25,6 +25,7 @@ from engine.views import (
     WhereCard,
     Why,
     WorkerCard,
+    sure,
 )
 from tests.rules.outside import BACKWARD, FORWARD, SETTINGS
 from tests.simulation.box import Box
@@ -105,7 +106,8 @@ class Owner:
             if isinstance(ship, Ship):
                 self._git.allowed[ship.commit] = card.goal
         text = WORDS.get(verb, "")
-        press = partial(_press, card=card.id, revision=card.revision, verb=verb, text=text)
+        pressed = sure(verb) if verb in card.twice else verb
+        press = partial(_press, card=card.id, revision=card.revision, verb=pressed, text=text)
         self._count += not cause
         cause = cause or f"update:{self._count}"
         self._taps.append((tap, cause))
