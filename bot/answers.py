@@ -4,16 +4,19 @@
     anything else (a proxy's page, half an answer, JSON of somebody else's)  ──> "no answer"
 
 The library goes by the status alone: a proxy's 404 page would be a revoked token to it, its 400 page a
-refusal for good, and JSON without a result an exception nobody expects. Neighbours: app.py makes the
-clients, delivery.py reads what is left of errors.
+refusal for good, and JSON without a result an exception nobody expects. All that is said passes here too:
+masks.py takes out what must not be. Neighbours: app.py makes the clients, delivery.py reads what is left
+of errors.
 """
 
 import json
+import re
 from typing import Any
 
 from telegram.error import BadRequest, NetworkError, RetryAfter, TelegramError
 from telegram.request import HTTPXRequest
 
+from bot.masks import Spoken
 from stores import database
 
 # What to wait where somebody says 429 but not for how long.
@@ -30,6 +33,8 @@ class Answers(HTTPXRequest):
         raises  NetworkError where somebody else answered: the work may have been done
         """
         name = _named(url, more.get("request_data"))
+        if (data := more.get("request_data")) is not None:
+            more["request_data"] = Spoken(data, _token(url), name.partition(" ")[0])
         database.boundary(f"before {name}")
         code, payload = await super().do_request(url, method, *args, **more)
         database.boundary(f"after {name}")
@@ -53,6 +58,11 @@ class Answers(HTTPXRequest):
         if body is None:
             raise TelegramError("Invalid server response")
         return body
+
+
+def _token(url: str) -> str:
+    found = re.search(r"/bot([^/]+)/", url)
+    return found[1] if found else ""
 
 
 def _named(url: str, data: Any) -> str:

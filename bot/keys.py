@@ -48,15 +48,22 @@ class Key(Struct, frozen=True):
 def find(text: str) -> list[Key]:
     """Return all keys in a text, in order, none overlapping another."""
     found = [Key("PRIVATE_KEY", m.group(), *m.span(), sure=True) for m in _BLOCK.finditer(text)]
-    found += [
-        Key(_named(text, key.start) or key.name, key.value, key.start, key.end, sure=True)
-        for key in _shaped(text)
-    ]
-    found += _half(text)
+    found += [*shaped(text), *_half(text)]
     found += [
         Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
         for one in map(partial(_wrapped_on, text), near(text))
     ]
+    return in_order(found)
+
+
+def shaped(text: str) -> Iterator[Key]:
+    """Yield those that their provider's shape tells, whatever stands around them."""
+    for key in _shaped(text):
+        yield Key(_named(text, key.start) or key.name, key.value, key.start, key.end, sure=True)
+
+
+def in_order(found: list[Key]) -> list[Key]:
+    """Return them as they stand in the text, without those that begin within another."""
     kept: list[Key] = []
     for key in sorted(found, key=lambda key: (key.start, -key.end)):
         if not kept or key.start >= kept[-1].end:

@@ -27,6 +27,7 @@ from msgspec.structs import replace
 
 from bot import text_live
 from bot.lane import Lane
+from bot.masks import masked
 from bot.quiet import Quiet
 from bot.unsaid import Delete, Item, Wanted, Weight, decode, packed
 from engine.views import Document
@@ -89,7 +90,8 @@ class Outbox:
     async def content(self, document: Document) -> bytes | None:
         """Return what a file holds; None if it is not kept any more."""
         if not document.held:
-            return document.text.encode(errors="replace")
+            text = await asyncio.to_thread(masked, document.text, self.bot.token)
+            return text.encode(errors="replace")
         if self._attached is None:
             return None
         return await asyncio.to_thread(self._attached.read, document.held)

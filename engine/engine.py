@@ -172,6 +172,7 @@ class Engine:
                 backups=lambda: self.nightly.health(),
                 not_copied=lambda: self.elsewhere.trouble(),
                 room_lacks=lambda: self.room.lacks(),
+                holds_key=self.net.holds,
                 machines=machines,
                 ssh=self._ssh,
                 clock=self._clock,

@@ -2,10 +2,12 @@
 
     Net([("SHOP_KEY", value)]).clean("it is " + value)  ->  "it is {{SHOP_KEY}}"
 
-As it stands, or escaped, percent-encoded, in hex or base64, or a long line of a key of many lines. Against
-mishaps: who means to bring a secret out can write it in a form nobody looks for. What is shorter than
-SHORTEST, or a word or number that texts hold by chance, is left alone: to blank it would blank ordinary
-text. Pure. Neighbours: vault.py (whose values these are), unlogged.py (the same for logs).
+As it stands, all in small letters (a branch's name), escaped, percent-encoded, in hex or base64, and each
+long line of a key of many lines. Against mishaps: who means to bring a secret out can write it in a form
+nobody looks for. What is shorter than SHORTEST, or a word or number that texts hold by chance, is left
+alone: to blank it would blank ordinary text. Pure.
+Its cost does not grow with the number of secrets. Neighbours: vault.py (whose values these are), unlogged.py
+(logs); engine/node/scrub.py is for the few keys of one command, and finds them broken into lines too.
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ class Net:
 
 def forms(value: str) -> Iterator[str]:
     """Yield how programs print a value; each is at least SHORTEST characters long."""
-    found = {value, *_LINE_OF_A_KEY.findall(value), *_encoded(value)}
+    found = {value, value.lower(), value.upper(), *_LINE_OF_A_KEY.findall(value), *_encoded(value)}
     once = {written for form in found for written in _escaped(form)}
     twice = {written for form in once for written in _escaped(form)}
     yield from sorted(form for form in found | once | twice if len(form) >= SHORTEST)

@@ -102,6 +102,11 @@ class Files(Inside):
                     f"{name} holds {kept}, which the vault keeps: it is not sent into a chat. Take it "
                     "out of the repository, and replace the key."
                 )
+        if await asyncio.to_thread(self._holds_key, data):  # escaped, in base64, …
+            raise Refused(
+                f"{name} holds a key that the vault keeps, in another form: it is not sent into a chat. "
+                "Take it out of the repository, and replace the key."
+            )
 
     async def _secrets(self) -> dict[str, str]:
         """The bot's own token and all that the vault keeps, by name; what is too short to tell is left."""

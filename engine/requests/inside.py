@@ -44,6 +44,7 @@ class Inside:
         backups: Callable[[], str] = lambda: "",
         not_copied: Callable[[], str] = lambda: "",
         room_lacks: Callable[[], str] = lambda: "",
+        holds_key: Callable[[bytes], bool] = lambda _data: False,
         machines: Mapping[str, Machine] | None = None,
         ssh: MakeSsh | None = None,
         clock: Callable[[], float] = time.time,
@@ -59,6 +60,7 @@ class Inside:
         self._backups = backups
         self._not_copied = not_copied
         self._room_lacks = room_lacks
+        self._holds_key = holds_key
         self._reached = machines if machines is not None else {}
         self._ssh = ssh
         self._clock = clock
