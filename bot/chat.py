@@ -101,9 +101,13 @@ class Chat:
             self.pace.hold(self.outbox.clock() + left_s)
 
     async def sending(self, key: int | str) -> None:
-        """Note that this is about to be sent, so that it can be looked for if we die of it."""
+        """Note that this is about to be sent, so that it can be looked for if we die of it.
+
+        What was noted before and is not looked for any more did not come: it must not be found later.
+        """
         if after := self.lost.after(key):
-            await self.outbox.store.sending(self.id, str(key), after)
+            still = self.lost.keys()
+            await self.outbox.store.sending(self.id, str(key), after, beside=still)
 
     async def looked_for(self, key: int | str) -> None:
         """Hear that there is no place left to look for what was being sent."""

@@ -112,7 +112,17 @@ class Lane:
         return min(ready, key=self._rank) if ready else None
 
     def _jobs(self) -> list[Line | Wanted | Title]:
-        return [*self._lines.in_order(), *self._cards.lagging(), *self.places.titles.jobs()]
+        """Return what may go: while one message may be in the chat unseen, nothing that adds another.
+
+        So at most one is looked for at a time, and what turns out to be ours is that one.
+        """
+        lines, cards = self._lines.in_order(), self._cards.lagging()
+        titles = self.places.titles.jobs()
+        lost_lines = list(filter(self._lines.is_looked_for, lines))
+        lost_cards = list(filter(self._cards.is_looked_for, cards))
+        if lost_lines or lost_cards:
+            return [*lost_lines, *lost_cards, *filter(self._lines.adds_nothing, lines), *titles]
+        return [*lines, *cards, *titles]
 
     def _wait_s(self, job: Line | Wanted | Title, now: float) -> float:
         match job:

@@ -50,6 +50,9 @@ class LaneCards:
         stands = shown is not None and shown.shown == digest and shown.at >= wanted.since
         return not stands and self._refused.get(wanted.card) != digest
 
+    def is_looked_for(self, wanted: Wanted) -> bool:
+        return self._chat.lost.has(wanted.card)
+
     def due(self, wanted: Wanted) -> float:
         due = self._chat.due(wanted.card)
         patient = wanted.weight >= Weight.PROGRESS and not self.settles(wanted)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 import msgspec
 from msgspec.structs import replace
@@ -52,6 +53,13 @@ class LaneLines:
             heads.setdefault((line.priority, goal), line)
         return list(heads.values())
 
+    def is_looked_for(self, line: Line) -> bool:
+        """Return whether this may be in the chat already; a prompt cannot be looked for."""
+        return self._chat.lost.has(line.id) and not _asks(self._waiting[line.id][1])
+
+    def adds_nothing(self, line: Line) -> bool:
+        return not isinstance(self._waiting[line.id][1], Say | File)
+
     def weight(self, line: Line) -> float:
         match self._waiting[line.id][1]:
             case React():
@@ -64,6 +72,8 @@ class LaneLines:
     async def say(self, line: Line, now: float) -> None:
         _, item = self._waiting[line.id]
         match item:
+            case Say() if self.is_looked_for(line):
+                await self._send(line, item, now)
             case Say() if much := gathered(self._waiting.values(), self._chat.outbox.titles):
                 lines, digest = much
                 first, *rest = (self._waiting[one][0] for one in lines)
@@ -127,7 +137,7 @@ class LaneLines:
         if line.priority == Weight.WORDS and item.goal:
             self._spoke.append((item.goal, now))
         before = await self._before(item)
-        asks = isinstance(item, Say) and item.prompt is not None
+        asks = _asks(item)
         there = 0 if asks else self._chat.lost.candidate(line.id)
         self._chat.pace.spent(now)
         if there and isinstance(item, Say):
@@ -166,8 +176,7 @@ class LaneLines:
     def asked_by(self, message_id: int) -> Told | None:
         """Return the prompt on its way that a message may be, though nobody has told us yet."""
         for line, item in self._waiting.values():
-            asks = isinstance(item, Say) and item.prompt is not None
-            if isinstance(item, Say) and asks and self._chat.lost.may_be(line.id, message_id):
+            if _asks(item) and self._chat.lost.may_be(line.id, message_id):
                 return _told(item)
         return None
 
@@ -356,6 +365,10 @@ class LaneLines:
             also,
             copies,
         )
+
+
+def _asks(item: Item) -> TypeGuard[Say]:
+    return isinstance(item, Say) and item.prompt is not None
 
 
 def _told(item: Say | File) -> Told:

@@ -1,12 +1,13 @@
 """Sends whose answer got lost: whether they are in the chat is looked up, not guessed.
 
     send ── no answer ──> one of the next few message ids, or nowhere
-         ── edited to what it says ──> "is not modified": there it is, and it is ours from now on
+         ── edited to what it says ──> it says that now or did: there it is, and it is ours from now on
                                    ──> "not found": not that one, the next
          ── none left to look at   ──> it never came: sent again
 
-A chat counts its messages upwards, nobody can edit what is not ours, and an edit makes no sound: so to
-look does no harm. Where no id of the chat is known yet there is nothing to go by, and it is simply sent
+A chat counts its messages upwards, nobody can edit what is not ours, and an edit makes no sound. As long
+as one is looked for, lane.py adds no other message: what of ours is not known is that one, so to look does
+no harm. Where no id of the chat is known yet there is nothing to go by, and it is simply sent
 again. A prompt cannot be edited, so it is sent again unlooked for; whichever of the two is replied to, it
 is the prompt (`perhaps`, `may_be`). Pure; lane_cards.py, lane_lines.py and places.py make the calls, chat.py holds one for each chat.
 """
@@ -60,6 +61,10 @@ class Lost:
     def has(self, key: Key) -> bool:
         """Return whether this was sent, for all that anybody knows."""
         return str(key) in self._sends
+
+    def keys(self) -> set[str]:
+        """Return all of which that is so."""
+        return set(self._sends)
 
     def cards(self) -> set[str]:
         """Return the cards of which that is so: lines are known by numbers, topics by two words."""

@@ -7,7 +7,7 @@ The file is database.py's, opened with `secure_delete`.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -202,12 +202,20 @@ class CardStore:
         )
         return [int(row[0]) for row in rows]
 
-    async def sending(self, chat: int, key: str, after: int) -> None:
-        """Note what is about to be sent, and the newest message before it: in case we die of it."""
-        name = _sending(chat, key)
-        await self._database.write(
-            lambda c: _keep_fact(c, name, str(after)), what=f"sending {key}", durable=False
-        )
+    async def sending(self, chat: int, key: str, after: int, beside: Collection[str] = ()) -> None:
+        """Note what is about to be sent, and the newest message before it: in case we die of it.
+
+        beside   what else may have been sent; nothing but these and this is from now on
+        """
+        kept = {_sending(chat, one) for one in (key, *beside)}
+
+        def work(connection: sqlite3.Connection) -> None:
+            for name, _ in _sends(connection, chat):
+                if name not in kept:
+                    connection.execute("DELETE FROM facts WHERE name = ?", (name,))
+            _keep_fact(connection, _sending(chat, key), str(after))
+
+        await self._database.write(work, what=f"sending {key}", durable=False)
 
     async def not_sent(self, chat: int, key: str) -> None:
         """Forget that this was about to be sent: it is nowhere, and not wanted any more."""
@@ -216,9 +224,7 @@ class CardStore:
     async def sends(self, chat: int) -> dict[str, int]:
         """Return what was sent, as far as anybody knows, with the newest message before it."""
         prefix = _sending(chat, "")
-        rows = await self._database.fetch(
-            "SELECT name, value FROM facts WHERE substr(name, 1, ?) = ?", (len(prefix), prefix)
-        )
+        rows = await self._database.fetch(_SENDS, (prefix, prefix + "\U0010ffff"))
         return {str(name)[len(prefix) :]: int(value) for name, value in rows}
 
     async def told(self, chat: int, message_id: int) -> Told | None:
@@ -429,6 +435,14 @@ def _told(
 
 def _sending(chat: int, key: str) -> str:
     return f"sending {chat} {key}"
+
+
+_SENDS = "SELECT name, value FROM facts WHERE name >= ? AND name < ?"
+
+
+def _sends(connection: sqlite3.Connection, chat: int) -> list[tuple[str, str]]:
+    prefix = _sending(chat, "")
+    return connection.execute(_SENDS, (prefix, prefix + "\U0010ffff")).fetchall()
 
 
 def _sent(connection: sqlite3.Connection, chat: int, *keys: str) -> None:

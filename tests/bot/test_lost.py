@@ -115,6 +115,40 @@ async def test_what_was_being_sent_as_we_died_is_looked_for_by_the_next_start(de
     assert await desk.outbox.store.sends(OWNER) == {}
 
 
+async def test_while_one_is_looked_for_nothing_else_is_sent(desk: Desk) -> None:
+    desk.emulator.faults.cut("sendMessage", done=True)
+    await desk.outbox.say(OWNER, Weight.WORDS, line("one", goal="g"))
+    await desk.due_said()
+    desk.outbox.show(wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True))
+    await desk.due_said()
+    assert [text for text in desk.texts() if "allow?" in text] == []
+    await desk.all_said()
+    assert [text.rpartition("\n")[2] for text in desk.texts()] == ["before", "one", "allow?"]
+
+
+async def test_a_prompt_sent_again_does_not_take_what_was_being_sent_for_its_copy(
+    desk: Desk,
+) -> None:
+    desk.emulator.faults.cut("sendMessage", done=False)
+    asking = Say(words=text.said("Which?"), prompt=Prompt("name"), placeholder="name")
+    await desk.outbox.say(OWNER, Weight.ANSWER, asking)
+    await desk.due_said()
+    desk.clock.now += 2.0
+    desk.emulator.faults.cut("sendMessage", done=True)
+    card = wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True)
+    desk.outbox.show(card)
+    while "Which?" not in desk.texts():
+        desk.clock.now += await desk.lane.step() or 0.0
+    await desk.open()  # as after a death
+    desk.outbox.show(card)
+    await desk.all_said()
+    assert sorted(desk.texts()) == ["Which?", "allow?", "before"]
+    (there,) = [message for message in desk.shown() if message.text == "allow?"]
+    told = await desk.outbox.store.told(OWNER, there.id)
+    assert told is not None
+    assert told.card == "a-1"
+
+
 async def test_a_tap_on_what_was_being_sent_as_we_died_says_where_it_is(desk: Desk) -> None:
     desk.emulator.faults.cut("sendMessage", done=True)
     card = wanted("a-1", "allow?", Weight.DECISION, asks=True, sounds=True)

@@ -45,7 +45,7 @@ LIMIT_S = 150.0
 
 # Two sends whose answers are lost within a few calls of each other may be taken for one another: that is
 # known (docs/reliability.md), and each death is walked for itself here.
-APART = (40, 30)
+APART = (40, 30, 25, 20, 15, 10)
 
 
 class Named:
