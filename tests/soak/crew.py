@@ -16,6 +16,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from tests import processes
 from tests.engine.person import Person
 from tests.engine.scenario import GOAL, PROJECT, SKETCH, World, expected, is_over, scene
 from tests.history import Chat, behind
+from tests.soak.aboard import Clock
 
 TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"
 OWNER = 42
@@ -226,7 +228,13 @@ async def crew(world: World, clock: Path | None = None) -> AsyncIterator[Crew]:
 
     clock   by what they tell the time, if not by this machine's (aboard.py)
     """
-    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True) as emulator:
+    ahead = Clock(clock) if clock else None
+    async with Emulator(
+        token=TOKEN,
+        owner_id=OWNER,
+        threaded=True,
+        clock=lambda: time.time() + (ahead.ahead_s if ahead else 0.0),
+    ) as emulator:
         setup.write(world.home, Config(owner_ids=(OWNER,), api_url=emulator.url), TOKEN)
         engine = Engine(world.home)
         async with engine.unlocked():

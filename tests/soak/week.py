@@ -67,7 +67,7 @@ STEP_TAKES_S = 0.12
 BATCH_LIMIT_S = 240.0
 AT_WORK_S = 90.0
 CHAT_LIMIT_S = REST_LIMIT_S = 60.0
-CHAT_STILL_S = 6.0  # longer than two edits of a card lie apart
+CHAT_STILL_S = 12.0  # longer than a card rests between two edits
 MOST_DAYS = 2.0  # that a batch may take, most of them waiting for a limit
 QUIET_YEARS = (*[DAY_S] * 8, *[30 * DAY_S] * 3, *[31 * DAY_S] * 3)
 
@@ -440,6 +440,7 @@ class Week:
         while self._left() and time.monotonic() < until:
             await self._pass(1.0)
         assert not (found := self._left()), found
+        await self._all_said()
         assert {goal.stage for goal in self._goals()} == {Stage.SHIPPED}
 
     def _left(self) -> list[str]:
@@ -466,28 +467,27 @@ class Week:
             workers=pieces,
         )
         await self._all_said()
-        until = time.monotonic() + CHAT_LIMIT_S
+        until = self.now + CHAT_LIMIT_S
         # Two goals that ship at once: the later one is taken in, checked again and put back once more.
         moved = re.compile(r"ship/\S+ has ShipPushed 2 times")
-        while behind(self._scene(), expected) and time.monotonic() < until:  # noqa: ASYNC110
-            await asyncio.sleep(1.0)
+        while behind(self._scene(), expected) and self.now < until:
+            await self._pass(1.0)
         found = [fault for fault in faults(self._scene(), expected) if not moved.fullmatch(fault)]
         assert not found, found
 
     async def _all_said(self) -> None:
-        """Return once the bot has said what it had to say, and rests: a week's words come a second apart.
+        """Return once the bot has said what it had to say, and rests: words come a second apart.
 
-        While it is judged the chat answers nobody, so that what is judged before must be late.
+        A real day is long enough for that. While it is judged the chat answers nobody, so that what is
+        judged before must be late.
         """
-        left, until = self._to_say(), time.monotonic() + CHAT_LIMIT_S
-        still_since = time.monotonic()
-        while time.monotonic() < until and (
-            left[0] or time.monotonic() - still_since < CHAT_STILL_S
-        ):
-            await asyncio.sleep(0.5)
+        left, still_since = self._to_say(), self.now
+        until = self.now + CHAT_LIMIT_S
+        while self.now < until and (left[0] or self.now - still_since < CHAT_STILL_S):
+            await self._pass(1.0)
             if (now := self._to_say()) != left:
-                left, until = now, time.monotonic() + CHAT_LIMIT_S
-                still_since = time.monotonic()
+                left, still_since = now, self.now
+                until = self.now + CHAT_LIMIT_S
 
     def _to_say(self) -> tuple[int, int]:
         """How many lines wait to be said, and how often the chat has changed."""

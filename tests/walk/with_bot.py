@@ -43,8 +43,6 @@ OWNER = 42
 LOOK_S = 0.01
 LIMIT_S = 150.0
 
-# Two sends whose answers are lost within a few calls of each other may be taken for one another: that is
-# known (docs/reliability.md), and each death is walked for itself here.
 APART = (40, 30, 25, 20, 15, 10)
 
 
