@@ -57,7 +57,7 @@ MODES = {
     "ask": "workers ask before every change and command",
     "edit": "workers change files unasked, and ask for commands",
     "auto": "the agent judges by itself what is safe to run unasked",
-    "full": "workers ask for nothing",
+    "full": "workers ask for nothing but what cannot be undone, where a command begins so",
 }
 AFTER = {"go on": "goes on by itself", "ask": "asks you first", "morning": "waits till morning"}
 GOES = {"ask": "you start each", "auto": "the lead may start them"}

@@ -6,7 +6,9 @@ plan   reads and plans; changes nothing before its approach is approved
 ask    asks before every change and every command that is more than reading
 edit   changes files of its tree unasked; asks for commands
 auto   the agent's own judge decides what is safe to run unasked
-full   asks for nothing
+full   asks for nothing but what is listed below
+
+What cannot be undone is asked for in every mode, as far as a command begins with it (ASKED_ANYWAY).
 
 A lead is guarded whatever its mode: it never edits, and a command that is more than reading is asked
 for. Its mode is only the bound of its workers'. `auto` and `full` need a fence: outside one, what an
@@ -61,6 +63,46 @@ _CLAUDE_ELSEWHERE: Final = (
     "ExitWorktree",
     "RemoteTrigger",
     "ScheduleWakeup",
+)
+
+
+# What is asked for whatever the mode. The agent's own rules know how a command begins and no more, so that this
+# is less than rules/stakes.py finds in a command that is asked for.
+_BEGINS: Final[dict[str, str]] = {
+    "git": "push, send-email, branch -D, tag -d",
+    "npm": "publish, unpublish, adduser",
+    "pnpm": "publish",
+    "yarn": "publish, npm publish",
+    "cargo": "publish, yank",
+    "gem": "push",
+    "uv": "publish",
+    "poetry": "publish",
+    "docker": "push, volume rm, system prune",
+    "mvn": "deploy",
+    "python": "-m twine",
+    "npx": "semantic-release",
+    "gh release": "create, delete, edit, upload",
+    "gh repo": "create, delete, archive, rename",
+    "gh pr": "create, merge, close, comment, review, edit",
+    "gh issue": "create, close, comment, delete, edit",
+    "gh": "api, workflow run, secret set, secret delete, gist create",
+    "glab": "mr, issue, release, repo, api",
+    "terraform": "apply, destroy, import, state",
+    "tofu": "apply, destroy, import, state",
+    "pulumi": "up, destroy",
+    "kubectl": "apply, create, delete, patch, replace, scale, rollout, exec, drain",
+    "helm": "install, upgrade, uninstall, rollback, push",
+    "fly": "deploy, apps, scale, secrets, destroy",
+    "flyctl": "deploy, apps, scale, secrets, destroy",
+    "crontab": "-r",
+}
+_WHOLE: Final = (
+    "twine goreleaser semantic-release mail mailx sendmail mutt msmtp dropdb stripe aws gcloud az heroku "
+    "vercel netlify wrangler firebase doctl hcloud ansible-playbook gsutil rclone serverless"
+)
+ASKED_ANYWAY: Final = (
+    *(f"{program} {verb}" for program, verbs in _BEGINS.items() for verb in verbs.split(", ")),
+    *_WHOLE.split(),
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.rules.modes import MODES, Mode, claude, within_fence
+from engine.rules import stakes
+from engine.rules.modes import ASKED_ANYWAY, MODES, Mode, claude, within_fence
 from engine.rules.words import Role
 
 
@@ -36,3 +37,8 @@ def test_outside_a_fence_nothing_goes_past_edits() -> None:
         "edit",
     ]
     assert [within_fence(mode, fenced=True) for mode in MODES] == list(MODES)
+
+
+@pytest.mark.parametrize("start", ASKED_ANYWAY)
+def test_what_is_asked_for_in_every_mode_is_at_stake_for_its_owner(start: str) -> None:
+    assert stakes.of_command(f"{start} x -X DELETE", unfenced=True)

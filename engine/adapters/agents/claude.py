@@ -36,7 +36,7 @@ from engine.adapters.agents.driver import (
     TurnSpec,
     Unknown,
 )
-from engine.rules.modes import Mode, claude
+from engine.rules.modes import ASKED_ANYWAY, Mode, claude
 from engine.rules.words import Question
 
 _Json = dict[str, Any]
@@ -244,7 +244,7 @@ def _settings(commands: tuple[str, ...]) -> str:
         {
             "attribution": {"commit": "", "pr": ""},
             "cleanupPeriodDays": 3650,  # a session may wait long for its owner
-            "permissions": {"allow": exact},
+            "permissions": {"allow": exact, "ask": [f"Bash({start}:*)" for start in ASKED_ANYWAY]},
         }
     )
 
