@@ -29,6 +29,7 @@ from engine.views import (
     AnyCard,
     ApproachCard,
     CommandCard,
+    KeyedCard,
     LimitCard,
     Note,
     OwnerView,
@@ -41,7 +42,7 @@ from engine.views import (
 )
 from stores.cards import CardStore
 
-ASKS = (PermissionCard, QuestionCard, ApproachCard, CommandCard, LimitCard, WhereCard)
+ASKS = (PermissionCard, KeyedCard, QuestionCard, ApproachCard, CommandCard, LimitCard, WhereCard)
 STALE_S = 86400.0
 NOTE_UNSHOWN = "A line for you cannot be shown: the log says why."
 OWNER = "owner"  # the fact that keeps what the owner set

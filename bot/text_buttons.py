@@ -14,6 +14,7 @@ from engine.views import AnyCard, ProjectCard, QuestionCard, WhereCard
 
 LABELS = {
     "allow": "Allow",
+    "allow_once": "Allow once",
     "always": "Always",
     "another": "Another…",
     "answer": "Answer…",
@@ -49,7 +50,7 @@ LABELS = {
     "was_no_secret": "It was no secret",
 }
 STUCK = ("peek", "interrupt")
-GREEN = frozenset({"allow", "approve", "push", "ship", "start"})
+GREEN = frozenset({"allow", "allow_once", "approve", "push", "ship", "start"})
 # What may still be pressed once all is decided: it only shows something.
 READING = frozenset({"diff", "peek"})
 RED = frozenset({"drop", "stop_all"})

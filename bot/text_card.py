@@ -13,6 +13,7 @@ from bot import text_places, text_stakes
 from bot.entities import Builder, Rich, cut, markdown, one_line, split, tame, units
 from bot.text_asks import command, listed, permission, question
 from bot.text_buttons import label, rows, side_by_side
+from bot.text_keyed import keyed
 from bot.text_plan_card import plan
 from bot.text_review import review, ship
 from bot.text_session import session, session_stage, worker
@@ -24,6 +25,7 @@ from engine.views import (
     Card,
     CommandCard,
     FailureCard,
+    KeyedCard,
     LimitCard,
     PermissionCard,
     PlanCard,
@@ -105,6 +107,10 @@ def first_line(card: AnyCard) -> str:
             return f"Allow a {what}?" if card.asks else _settled(what, card.decided)
         case QuestionCard(asks=True) if card.stakes:
             return text_stakes.asks(card)
+        case KeyedCard():
+            if card.asks:
+                return "Use a stored key in a command?"
+            return _settled("command with a key", card.decided)
         case QuestionCard():
             what = "A question" if len(card.questions) == 1 else "Questions"
             return f"{what} for you" if card.asks else what
@@ -152,6 +158,8 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
             worker(card, sheet, zone, now)
         case PermissionCard():
             permission(card, sheet)
+        case KeyedCard():
+            keyed(card, sheet)
         case QuestionCard():
             question(card, sheet)
         case ApproachCard():

@@ -32,8 +32,8 @@ def listed(
     sheet.line("Allowed by your rules", "bold")
     for view in shown:
         sheet.line().line(f"{view.number}. {text_rules.about(view)}")
-        if view.rule.kind == "command":
-            sheet.add(visible(view.rule.text), "pre").line()
+        if view.rule.kind in ("command", "keyed"):
+            sheet.add(visible(view.rule.command), "pre").line()
         since = f" · last at {clock(view.used_at, zone)}" if view.used and view.holds else ""
         sheet.line(f"{text_rules.used(view)}{since}", "italic")
     sheet.line().line("Revoke has it asked for again.")

@@ -4,14 +4,14 @@ Pure. text_asks.py puts these lines into messages; the rules are engine/rules/al
 """
 
 from bot.entities import one_line
-from engine.views import PermissionCard, RuleView
+from engine.views import KeyedCard, PermissionCard, RuleView
 
 NEVER = {
     "long": "it is too long to be read at a glance",
     "shell": "only the shell knows what it does when it runs",
     "unknown": "not a command I know to be safe to repeat",
     "no_read": "its name does not say that it only reads",
-    "anything": "it can run whatever it is handed",  # said by earlier releases, on cards still open
+    "anything": "it can run whatever it is handed",
     "file": "it runs a file that agents can change",
     "stays": "it may do what cannot be taken back",
     "keys": "it is about keys or passwords",
@@ -19,7 +19,7 @@ NEVER = {
 }
 
 
-def offered(card: PermissionCard) -> str:
+def offered(card: PermissionCard | KeyedCard) -> str:
     """Return the line that says what Always would keep, or why it is not offered; "" for neither."""
     if card.rule is not None:
         return f"Always keeps: {_what(card, 'exactly this command')}."
@@ -27,7 +27,7 @@ def offered(card: PermissionCard) -> str:
     return f"No Always: {why}." if why else ""
 
 
-def kept(card: PermissionCard) -> str:
+def kept(card: PermissionCard | KeyedCard) -> str:
     """Return what was kept, once the owner said Always; "" otherwise."""
     if card.rule is None or not card.decided.lower().startswith("always"):
         return ""
@@ -47,7 +47,7 @@ def about(view: RuleView) -> str:
     return _what(view, "exactly")
 
 
-def _what(of: PermissionCard | RuleView, command: str) -> str:
+def _what(of: PermissionCard | KeyedCard | RuleView, command: str) -> str:
     rule = of.rule
     if rule is None:
         return ""
@@ -57,5 +57,7 @@ def _what(of: PermissionCard | RuleView, command: str) -> str:
     elif rule.kind == "tool":
         _, server, tool = rule.text.split("__", 2)
         what = f"the tool {one_line(tool, 60)} of {one_line(server, 60)}, whatever it is given"
+    elif rule.kind == "keyed":
+        what = f"{command} with {one_line(', '.join(rule.keys), 200)}"
     beyond = ", unfenced too" if rule.unfenced else ""
     return f"{what}, in {one_line(of.project, 40)}{beyond}"

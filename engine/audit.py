@@ -79,10 +79,20 @@ def record(
     if who is None:
         return None
     if isinstance(event, PermissionAsked):
-        return _decision(who, _allowed(event.asked.tool, event.asked.detail), event.asked.goal)
+        keys = f" with {', '.join(event.asked.keys)}" if event.asked.keys else ""
+        verdict = f"{_allowed(event.asked.tool, event.asked.detail)}{keys}"
+        return _decision(who, verdict, event.asked.goal)
     if isinstance(event, AskRaised):
         return _decision(who, _allowed(event.tool, event.detail), goal_of(stream, after))
-    return _decision(who, in_words(event), goal_of(stream, after))
+    return _decision(who, decided_on(event, after), goal_of(stream, after))
+
+
+def decided_on(event: AnyEvent, after: object) -> str:
+    """Return an event in words, with what it decides on where that is a command with keys."""
+    said = in_words(event)
+    if isinstance(after, Ask) and after.keys:
+        return f"{said} keys={','.join(after.keys)} command={_short(after.detail)}"
+    return said
 
 
 def of_vault(who: Asker | None, verdict: str) -> Decision | None:

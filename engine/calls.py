@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from engine import board, history
+from engine import board, history, wanted_keys
 from engine.adapters.hub import Hub
 from engine.codec import whole
 from engine.moments import to_come
@@ -38,9 +38,11 @@ from engine.rules.events import (
     WorkerMessaged,
 )
 from engine.rules.goal_state import Goal
+from engine.rules.keyed_rule import TOOL, Wanted
 from engine.rules.session_state import Session
-from engine.rules.words import AskKind, Decision, Peril, PieceDraft, Question, Role, Stake
+from engine.rules.words import HERE, AskKind, Decision, Peril, PieceDraft, Question, Role, Stake
 from stores.ledger import Ledger
+from stores.vault import Secret
 
 MAX_NUMBER = 2**53
 MAX_WAKE_MIN = 7 * 24 * 60
@@ -97,6 +99,12 @@ class _WakeMe(Struct, forbid_unknown_fields=True):
     at: str = ""
 
 
+class _RunWithSecret(Struct, forbid_unknown_fields=True):
+    names: tuple[str, ...]
+    argv: tuple[str, ...]
+    why: str
+
+
 class _Nothing(Struct):
     pass
 
@@ -110,11 +118,16 @@ LEADS = {
     "stop_worker": _Piece,
     "retry_piece": _Piece,
     "put_for_review": _Review,
-    "ask_owner": _AskOwner,
     "wake_me": _WakeMe,
     "answer": _Answer,
 }
-WORKERS = {"done": _Done, "ask_owner": _AskOwner}
+EITHER = {"ask_owner": _AskOwner, "secrets": _Nothing, "run_with_secret": _RunWithSecret}
+LEADS |= EITHER
+WORKERS = {"done": _Done, **EITHER}
+
+
+async def _no_keys() -> tuple[Secret, ...]:
+    return ()
 
 
 class Desk:
@@ -126,7 +139,10 @@ class Desk:
         hub: Hub,
         world: Callable[[], board.World],
         clock: Callable[[], float] = time.time,
+        *,
+        keys: Callable[[], Awaitable[tuple[Secret, ...]]] = _no_keys,
     ) -> None:
+        self._keys = keys
         self._ledger = ledger
         self._hub = hub
         self._world = world
@@ -192,8 +208,38 @@ class Desk:
                 return self._answer(goal, asked)
             case "wake_me":
                 return self._wake(session, asked, call)
+            case "secrets":
+                return wanted_keys.listed(await self._keys(), session)
+            case "run_with_secret":
+                return await self._with_keys(session, asked, call)
             case _:
                 return [(session.stream, await self._ask(session, asked, call))]
+
+    async def _with_keys(self, session: Session, asked: _RunWithSecret, call: str) -> Events | str:
+        machine = self._fleet().machine(session.machine or HERE)
+        wrong = wanted_keys.wrong(
+            asked.names,
+            asked.argv,
+            asked.why,
+            await self._keys(),
+            session,
+            fenced=machine is not None and machine.fenced,
+        )
+        if wrong:
+            return f"run_with_secret: {wrong}"
+        wanted = Wanted(asked.names, asked.argv)
+        raised = AskRaised(
+            run=session.run,
+            ask=await self._id("a"),
+            request="",
+            kind=AskKind.KEY,
+            title=asked.why.strip(),
+            detail=wanted.command,
+            tool=TOOL,
+            input_json=wanted.packed,
+            call=call,
+        )
+        return [(session.stream, raised)]
 
     def _fleet(self) -> fleet.Fleet:
         known = self._world().get("fleet")

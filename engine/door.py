@@ -20,6 +20,7 @@ from engine.adapters.runs import CHECK_LIMIT_S
 from engine.node import tidy
 from engine.requests.accounts import Accounts
 from engine.requests.edits import Edits
+from engine.requests.key_use import KeyUse
 from engine.requests.keys import Keys
 from engine.requests.locking import Locking
 from engine.requests.machines import Machines
@@ -44,7 +45,9 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Keys, Settings, Locking):
+class Door(
+    Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Keys, KeyUse, Settings, Locking
+):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

@@ -144,6 +144,9 @@ class Engine:
                 ledger,
                 state=lambda stream: self.loop.state(stream),
                 secret=lambda name: self.door.secret(name),
+                keys=lambda names, project, machine, *, used: self.door.keyed(
+                    names, project, machine, used=used
+                ),
                 identity=lambda name: hub.identity(self._source(name)),
                 on_doing=lambda run: self.door.on_doing(run),
                 scenario=self._scenario,
@@ -183,7 +186,9 @@ class Engine:
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
             self.loop.watch(self.runs.on_change)
-            self.runs.calls = Desk(ledger, hub, self.loop.world, self._clock)
+            self.runs.calls = Desk(
+                ledger, hub, self.loop.world, self._clock, keys=lambda: self.door.key_names()
+            )
             self.alive = Alive(
                 self.home.engine_alive, self._clock, away=self._was_away, url=self._heartbeat
             )

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.adapters import settings, silent, taking_in
+from engine.adapters import keyed, settings, silent, taking_in
 from engine.adapters.following import Followed
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
@@ -38,6 +38,7 @@ from engine.rules.effects import (
     Push,
     ReadBase,
     ReplyDesk,
+    RunKeyed,
     StartRun,
     SteerRun,
     TakeIn,
@@ -109,6 +110,8 @@ class Performer:
         try:
             if isinstance(effect, Push) and effect_id <= self._owed_then:
                 raise Refused(f"{RESTORED}{PERHAPS}")
+            if isinstance(effect, RunKeyed) and effect_id <= self._owed_then:
+                raise Refused("it was to be run when the backup was taken that all here is from")
             return await self._do(effect_id, stream, effect)
         except Refused as no:
             about = getattr(effect, "piece", "") or getattr(effect, "run", "")
@@ -142,6 +145,9 @@ class Performer:
                 return await self._runs.check(self._where_its_tree_is(effect))
             case StartRun():
                 return await self._runs.start(effect)
+            case RunKeyed():
+                where = machine_of(self._world(), effect.session)
+                return await keyed.start(self._runs, effect, where)
             case AnswerRun():
                 return await self._runs.answer(effect_id, effect)
             case ReplyDesk():
@@ -375,7 +381,7 @@ class Performer:
         session = self._world().get(f"session/{effect.session}")
         name = machine_of(self._world(), effect.session)
         machine = self._machine(name)
-        if isinstance(session, Session) and (session.live or _starts(session)):
+        if isinstance(session, Session) and (session.live or session.keyed or _starts(session)):
             await machine.hello()  # Unreachable: then it takes as long as that does
             raise Unavailable(f"{effect.session} is still ending", retry_after_s=2.0)
         try:
@@ -450,16 +456,8 @@ def waited_for(world: World) -> list[Followed]:
     found: list[Followed] = []
     for stream, state in world.items():
         match state:
-            case Session() if state.live:
-                found.append(
-                    Followed(
-                        run=state.run,
-                        stream=stream,
-                        machine=state.machine,
-                        session=state.id,
-                        agent=state.account.agent,
-                    )
-                )
+            case Session():
+                found.extend(_of_session(stream, state))
             case Landing(current=entry) if entry and entry.stage is landing.Stage.CHECKING:
                 found.append(
                     Followed(
@@ -487,6 +485,28 @@ def waited_for(world: World) -> list[Followed]:
             case _:
                 pass
     return found
+
+
+def _of_session(stream: str, session: Session) -> list[Followed]:
+    turn = Followed(
+        run=session.run,
+        stream=stream,
+        machine=session.machine,
+        session=session.id,
+        agent=session.account.agent,
+    )
+    commands = [
+        Followed(
+            run=one.run,
+            stream=stream,
+            machine=session.machine or HERE,
+            project=session.project,
+            about=one.ask,
+            keys=one.names,
+        )
+        for one in session.keyed
+    ]
+    return [turn, *commands] if session.live else commands
 
 
 def _of_goal(stream: str, goal: Goal) -> list[Followed]:

@@ -199,6 +199,21 @@ class PermissionCard(Card, frozen=True, kw_only=True):
     stakes: tuple[Stake, ...] = ()  # what of it only the owner may allow
 
 
+class KeyedCard(Card, frozen=True, kw_only=True):
+    """A command that is to be given stored keys. Allow once, Always where a rule could be kept, Deny."""
+
+    who: str
+    command: str  # whole: its argv as a shell would have it
+    names: tuple[str, ...]  # of the keys
+    why: str  # the agent's own words
+    machine: str = "here"
+    fenced: bool = True
+    project: str = ""
+    rule: AlwaysRule | None = None  # what Always would keep
+    never: str = ""  # why it would keep none
+    outcome: str = ""  # how it went, once it is over
+
+
 class QuestionCard(Card, frozen=True, kw_only=True):
     """An agent's question(s). Option buttons for the next open one, and Answer…"""
 
@@ -312,6 +327,7 @@ AnyCard: TypeAlias = (
     | PlanCard
     | WorkerCard
     | PermissionCard
+    | KeyedCard
     | QuestionCard
     | ApproachCard
     | CommandCard

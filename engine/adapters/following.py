@@ -40,6 +40,9 @@ class Followed(Struct, frozen=True, kw_only=True):
     commit: str = ""
     warm: str = ""  # the session whose tree a check borrows
     branch: str = ""  # and gives back on this branch
+    keys: tuple[
+        str, ...
+    ] = ()  # names of what a command was given: then it is one that `about` asked for
 
 
 class Reader(Protocol):

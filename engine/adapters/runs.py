@@ -26,6 +26,7 @@ from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Steers, TurnSpec
 from engine.adapters.following import Followed, Following
+from engine.adapters.keyed import Keyed
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.reading import Checked, Output, Turn
 from engine.adapters.spool import Damage
@@ -84,6 +85,18 @@ class Calls(Protocol):
     ) -> Events | str: ...
 
 
+class KeyedValues(Protocol):
+    """Values of the vault by their names, for a command there (engine/requests/keys.py).
+
+    used   a run is given them now; else they are to be taken out of what it printed, where still known
+    raises Refused, if used, for one that is not there, or not for there
+    """
+
+    async def __call__(
+        self, names: Sequence[str], project: str, machine: str, *, used: bool
+    ) -> dict[str, str]: ...
+
+
 class Judged(Protocol):
     """Turns the verdict of a check into the event its teller understands (engine/perform.py)."""
 
@@ -101,6 +114,7 @@ class Runs:
         *,
         state: Callable[[str], Any],
         secret: Callable[[str], Awaitable[str]],
+        keys: KeyedValues,
         identity: Callable[[str], Awaitable[tuple[str, str]]],
         on_doing: Callable[[str], None],
         scenario: str = "",
@@ -114,6 +128,7 @@ class Runs:
         self._ledger = ledger
         self._state = state
         self._secret = secret
+        self.keys = keys
         self._identity = identity
         self._scenario = scenario
         self._check_limit_s = check_limit_s
@@ -128,7 +143,9 @@ class Runs:
         self.calls: Calls
         self.judged: Judged
 
-    def _reader(self, followed: Followed) -> Turn | Checked:
+    def _reader(self, followed: Followed) -> Turn | Checked | Keyed:
+        if followed.keys:
+            return Keyed(self, followed)
         if not followed.session:
             return Checked(self, followed)
         return Turn(self, followed, self._drivers[followed.agent])
@@ -239,7 +256,7 @@ class Runs:
         effect = replace(effect, account=self._account(effect.account))
         note = uncopied = ""
         try:
-            if not await self._is_started(effect.machine, effect.run):
+            if not await self.is_started(effect.machine, effect.run):
                 note, uncopied = await self._start(effect)
         except Refused as no:
             return [(stream, RunRefused(run=effect.run, why=no.sentence))]
@@ -273,7 +290,7 @@ class Runs:
         running = fleet.running if isinstance(fleet, Fleet) else ()
         return sum(slot.machine == name for slot in running)
 
-    async def _is_started(self, machine: str, run: str) -> bool:
+    async def is_started(self, machine: str, run: str) -> bool:
         """Say whether an order to start a run comes again: its tree is in use, or is others' by now."""
         found = (await self._machine(machine).call("run.list", runs=[run]))["runs"]
         return any(state["alive"] or state["exit"] is not None for state in found)
@@ -626,7 +643,7 @@ class Runs:
             warm=effect.session,
         )
         try:
-            if not await self._is_started(effect.machine, effect.run):
+            if not await self.is_started(effect.machine, effect.run):
                 await self._start_check(machine, effect)
         except NodeRefused as no:
             verdict = CheckVerdict(passed=False, ran=False, failure=str(no))

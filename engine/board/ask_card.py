@@ -16,6 +16,7 @@ from engine.views import (
     AnyCard,
     ApproachCard,
     CommandCard,
+    KeyedCard,
     LimitCard,
     PermissionCard,
     QuestionCard,
@@ -69,6 +70,21 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 never=ask.never,
                 stakes=ask.stakes,
                 buttons=_permission_buttons(ask) if is_open else (),
+            )
+        case AskKind.KEY:
+            return KeyedCard(
+                **common,  # type: ignore[arg-type]
+                who=ask.who,
+                command=ask.detail,
+                names=ask.keys,
+                why=ask.title,
+                machine=machine or "here",
+                fenced=fenced,
+                project=ask.keeper.removeprefix("project/"),
+                rule=ask.rule,
+                never=ask.never,
+                outcome=ask.outcome,
+                buttons=_keyed_buttons(ask) if is_open else (),
             )
         case AskKind.QUESTION:
             question = ask.questions[len(ask.answers)] if is_open and ask.questions else None
@@ -148,6 +164,10 @@ def _tool_words(tool: str) -> str:
     kind, _, rest = tool.partition("__")
     server, _, name = rest.partition("__")
     return f"{name} of {server}" if kind == "mcp" and name else tool
+
+
+def _keyed_buttons(ask: Ask) -> tuple[str, ...]:
+    return ("allow_once", "deny") if ask.rule is None else ("allow_once", "always", "deny")
 
 
 def _permission_buttons(ask: Ask) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from engine.views import (
     Board,
     CommandCard,
     FailureCard,
+    KeyedCard,
     LimitCard,
     PermissionCard,
     PlanCard,
@@ -116,6 +117,8 @@ def asks_for(card: AnyCard) -> str:
             return f"a plan of {len(card.pieces)} to start"
         case PermissionCard():
             return f"{card.who} asks to use {card.tool}"
+        case KeyedCard():
+            return f"{card.who} asks to use a stored key"
         case QuestionCard():
             return f"{card.who} has a question"
         case ApproachCard():

@@ -62,6 +62,8 @@ def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
             return (Wait("you", session.why),)
         case session_state.Stage.IDLE if session.asks:
             return (Wait(YOUR_ANSWER, "it asked and ended its turn"),)
+        case session_state.Stage.IDLE if session.keyed and not session.queue:
+            return (Wait("a command with a stored key", "for ten minutes at most; Stop ends it"),)
         case session_state.Stage.RUNNING if holds_for_you(world, session):
             return (Wait(YOUR_ANSWER, "it asked and goes on then"),)
         case session_state.Stage.IDLE if session.wakes and not session.queue:

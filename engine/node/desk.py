@@ -120,6 +120,36 @@ DONE = Tool(
     "it.",
     {"summary": _text("What you did and what the lead should know, briefly.", required=False)},
 )
+SECRETS = Tool(
+    "secrets",
+    "The owner's stored keys that you may ask for: their names and where each may be used, never a value.",
+    {},
+)
+RUN_WITH_SECRET = Tool(
+    "run_with_secret",
+    "Ask the owner to run one command that needs stored keys. It gets each value in the variable of the "
+    "key's name, in your tree, in a fence of its own, its input closed, for ten minutes at most. Returns "
+    "at once; end your turn: what it printed comes as your next message, the values taken out.",
+    {
+        "names": {
+            "type": "array",
+            "items": {"type": "string", "minLength": 1, "maxLength": 100},
+            "minItems": 1,
+            "maxItems": 10,
+            "description": "Names of the keys it needs, as `secrets` lists them.",
+            "required": True,
+        },
+        "argv": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 1,
+            "maxItems": 1000,
+            "description": "The program and each argument by itself; no shell reads it.",
+            "required": True,
+        },
+        "why": _text("What for, in a sentence or two; the owner decides by it."),
+    },
+)
 TOOLS: dict[str, tuple[Tool, ...]] = {
     "lead": (
         PROPOSE_PLAN,
@@ -167,6 +197,8 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
             {"summary": _text("What is there now and how to see it, for someone on a phone.")},
         ),
         ASK_OWNER,
+        SECRETS,
+        RUN_WITH_SECRET,
         Tool(
             "wake_me",
             "Be spoken to again later, at `at` or after `after_minutes`, to look at something that "
@@ -197,7 +229,7 @@ TOOLS: dict[str, tuple[Tool, ...]] = {
             },
         ),
     ),
-    "worker": (DONE, ASK_OWNER),
+    "worker": (DONE, ASK_OWNER, SECRETS, RUN_WITH_SECRET),
 }
 
 

@@ -272,6 +272,15 @@ def make(home: str, args: Fields) -> Fields:
     return {**_made(home, project, tree, made=True), "note": note}
 
 
+def place(home: str, args: Fields) -> Fields:
+    """Return where a session's tree is, that is in use just now; nothing is looked at in it."""
+    project, session = copies.name(args, "project"), copies.name(args, "session")
+    tree = _tree(home, project, session)
+    if not os.path.isdir(tree):
+        raise copies.Failed(f"{session} has no tree here")
+    return _made(home, project, tree, made=False)
+
+
 def make_fresh(home: str, args: Fields) -> Fields:
     """Return a tree nobody has worked in, detached at `commit`; an old one of the name goes."""
     project, name = copies.name(args, "project"), copies.name(args, "name")
@@ -773,6 +782,7 @@ def find(home: str, args: Fields) -> tuple[str, str]:
 OPS: dict[str, Callable[[str, Fields], Fields]] = {
     "copy.update": copies.update,
     "tree.make": make,
+    "tree.place": place,
     "tree.fresh": make_fresh,
     "tree.collect": collect,
     "tree.check_out": check_out,

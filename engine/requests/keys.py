@@ -8,6 +8,7 @@ from __future__ import annotations
 from engine.codec import whole
 from engine.errors import Refused
 from engine.requests.inside import Inside
+from engine.rules.events import KeyForgotten
 from engine.views import KeyView
 from stores.vault import NotOpened, Vault, in_words
 
@@ -58,9 +59,17 @@ class Keys(Inside):
                 f"{name} signs account {account} in: give it a new token, or remove it, in /accounts."
             )
         await self._decided(f"forgotten in the vault: {name}", cause)
+        await self._end_rules_of(name, cause)
         # A repeat finds it gone, and that is what was asked for.
         await self._of_vault().forget(name)
         return {"verdict": f"{whole(name)} is forgotten, with every value it had."}
+
+    async def _end_rules_of(self, name: str, cause: str) -> None:
+        """Have no rule of any project hand a later key of that name out."""
+        for project in self._projects().values():
+            if any(name in one.rule.keys for one in project.rules.kept):
+                gone = KeyForgotten(name=name)
+                await self._loop.post(f"project/{project.name}", gone, f"{cause}.{project.name}")
 
     async def refused_keys(self) -> dict[str, str]:
         """What cannot be opened, by name, for /health."""

@@ -47,6 +47,7 @@ from engine.views import (
     CommandCard,
     Document,
     FailureCard,
+    KeyedCard,
     LimitCard,
     PermissionCard,
     PlanCard,
@@ -68,6 +69,8 @@ GONE = "That card is not there any more. /status shows what waits."
 
 DECISIONS = {
     "allow": Decision.ALLOW,
+    "allow_once": Decision.ALLOW,
+    "always": Decision.ALLOW,
     "deny": Decision.DENY,
     "not_this": Decision.DENY,
     "approve": Decision.APPROVE,
@@ -183,6 +186,10 @@ class Taps(Goals, Aside):
                 always = Answered(decision=Decision.ALLOW, always=True)
                 await self._loop.post(f"ask/{card.id}", always, cause)
                 return "Always allowed"
+            case KeyedCard():
+                decided = Answered(decision=DECISIONS[verb], always=verb == "always")
+                await self._loop.post(f"ask/{card.id}", decided, cause)
+                return "Always allowed" if decided.always else ask_rule.SAID[decided.decision]
             case PermissionCard() | CommandCard() | ApproachCard() | LimitCard():
                 answered = Answered(decision=DECISIONS[verb], text=text, files=files)
                 await self._loop.post(f"ask/{card.id}", answered, cause)

@@ -9,7 +9,7 @@ by a rule kept earlier. A command is kept only where every part of it is known a
 a tool only where its name says that it reads, and nothing else. None for what cannot be taken back, costs
 money, or names keys, known or not. In doubt: none. Pure.
 
-Neighbours: asking.py puts the rule beside the request, project.py keeps rules and answers by them,
+Neighbours: asking.py puts the rule beside the request, keyed_rule.py has those of commands with keys, project.py keeps rules and answers by them,
 known_commands.py is the table of what may be kept, public_hosts.py judges hosts, irreversible.py what
 stays, shell.py takes a line apart.
 """
@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from engine.rules import irreversible, known_commands, public_hosts, shell
+from engine.rules import irreversible, keyed_rule, known_commands, public_hosts, shell
 from engine.rules.shell import Part, named
 from engine.rules.words import AlwaysKind, AlwaysRule
 
@@ -91,6 +91,8 @@ def holds(kept: AlwaysRule) -> bool:
             return public_hosts.of(f"https://{kept.text}") == kept.text
         case AlwaysKind.TOOL:
             return isinstance(rule(kept.text, ""), AlwaysRule)
+        case AlwaysKind.KEYED:
+            return keyed_rule.holds(kept)
 
 
 def _given(input_json: str) -> dict[str, Any] | None:

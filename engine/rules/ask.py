@@ -26,6 +26,7 @@ from engine.rules.events import (
     AskSettled,
     AskWithdrawn,
     CommandDecided,
+    KeyedTold,
     PermissionDecided,
     RuleFits,
 )
@@ -63,6 +64,7 @@ OFFERED = {
     AskKind.COPY: {Decision.ALLOW, Decision.DENY},
     AskKind.LIMIT: {Decision.ALLOW, Decision.DENY},
     AskKind.WHERE: {Decision.ANSWER},
+    AskKind.KEY: {Decision.ALLOW, Decision.DENY},
 }
 
 
@@ -106,6 +108,8 @@ class Ask(Struct, frozen=True, tag=True, kw_only=True):
     never: str = ""
     always: bool = False  # allowed, and each time from now on
     stakes: tuple[Stake, ...] = ()  # why nobody but the owner may say yes
+    keys: tuple[str, ...] = ()  # names of what the command is given
+    outcome: str = ""  # how the command that was allowed went
 
 
 def begin(name: str) -> Ask:
@@ -142,6 +146,8 @@ def decide(now: Ask, event: AskEvent) -> tuple[Ask, tuple[AnyEffect, ...]]:
                 decided_at=event.at,
             )
             return done, ()
+        case KeyedTold(how=how) if now.stage is Stage.ANSWERED:
+            return replace(now, outcome=how), ()
         case AskHeldOut() if now.stage is Stage.OPEN and not now.parked:
             parked = Tell(stream=now.teller, event=AskParked(ask=now.id))
             return replace(now, parked=True), (parked,)
@@ -182,6 +188,7 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
         rule=event.rule,
         never=event.never,
         stakes=event.stakes,
+        keys=event.keys,
         asked_at=event.at,
     )
     if not event.hold_s:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from engine.rules import always, news, stakes
+from engine.rules import always, keyed_rule, keyed_run, news, stakes
 from engine.rules.effects import AnswerRun, AnyEffect, ReplyDesk, Tell
 from engine.rules.events import (
     Asked,
@@ -26,7 +26,7 @@ from engine.rules.events import (
     SessionEvent,
 )
 from engine.rules.session_state import Line, OpenAsk, Session, Step, next_turn, with_files
-from engine.rules.words import AskKind, Decision, TurnError
+from engine.rules.words import AlwaysRule, AskKind, Decision, TurnError
 
 HOLD_S = 30 * 60.0  # how long a run is kept alive for an open ask
 
@@ -88,7 +88,9 @@ def put(now: Session, event: AskRaised) -> Step:
     )
     effects: list[AnyEffect] = [_put_to(now, event, asked)]
     if event.call:
-        effects.append(ReplyDesk(call=event.call, text=news.ASKED_THE_OWNER))
+        keyed = event.kind is AskKind.KEY
+        text = news.ASKED_FOR_KEYS if keyed else news.ASKED_THE_OWNER
+        effects.append(ReplyDesk(call=event.call, text=text))
     return replace(now, asks=(*now.asks, opened)), tuple(effects)
 
 
@@ -96,11 +98,17 @@ def _put_to(now: Session, event: AskRaised, asked: Asked) -> Tell:
     """Ask the owner; of a permission, the project first."""
     if not _by_project(now, event.kind):
         return Tell(stream=f"ask/{event.ask}", event=asked)
-    found = always.rule(event.tool, event.input_json, unfenced=event.unfenced)
+    found: AlwaysRule | always.Never | keyed_rule.Never
+    if event.kind is AskKind.KEY:
+        wanted = keyed_rule.wanted(event.input_json)
+        found = keyed_rule.rule(wanted)
+        asked = replace(asked, keys=wanted.names)
+    else:
+        found = always.rule(event.tool, event.input_json, unfenced=event.unfenced)
     asked = replace(asked, keeper=f"project/{now.project}")
-    if asked.stakes and not isinstance(found, always.Never):
+    if asked.stakes and isinstance(found, AlwaysRule):
         found = always.Never.STAYS
-    if isinstance(found, always.Never):
+    if isinstance(found, always.Never | keyed_rule.Never):
         asked = replace(asked, never=found.value)
     else:
         asked = replace(asked, rule=found)
@@ -108,7 +116,7 @@ def _put_to(now: Session, event: AskRaised, asked: Asked) -> Tell:
 
 
 def _by_project(now: Session, kind: AskKind) -> bool:
-    return kind is AskKind.PERMISSION and bool(now.project)
+    return kind in (AskKind.PERMISSION, AskKind.KEY) and bool(now.project)
 
 
 def settled(now: Session, event: AskSettled) -> Step:
@@ -131,6 +139,8 @@ def settled(now: Session, event: AskSettled) -> Step:
             files=event.files,
         )
         return replace(kept, answered_at=event.at), (answer,)
+    if ask.kind is AskKind.KEY and event.decision is Decision.ALLOW:
+        return keyed_run.allowed(kept, ask, event)
     if ask.kind is AskKind.PERMISSION and event.decision is Decision.ALLOW:
         mark = fingerprint(ask.tool, ask.input_json)
         kept = replace(kept, granted=(*kept.granted, mark))

@@ -174,6 +174,19 @@ class StartRun(Effect, frozen=True):
     sent: tuple[Attachment, ...] = ()  # those of this turn, which its prompt names
 
 
+class RunKeyed(Effect, frozen=True):
+    """Run a command with stored keys, by their names, in a fence of its own; never a second time."""
+
+    run: str
+    session: str  # in whose tree
+    project: str
+    ask: str
+    names: tuple[str, ...]
+    argv: tuple[str, ...]
+    read_only: bool  # the tree, as that session has it
+    allowed_at: float
+
+
 class AnswerRun(Effect, frozen=True):
     """Write the answer of one request into the run's inbox."""
 
@@ -259,6 +272,7 @@ AnyEffect: TypeAlias = (
     | Check
     | Judge
     | StartRun
+    | RunKeyed
     | AnswerRun
     | ReplyDesk
     | InterruptRun

@@ -173,6 +173,12 @@ class PermissionDecided(Event, frozen=True):
     always: bool = False
 
 
+class KeyForgotten(Event, frozen=True):
+    """Fact: the vault has no key of that name any more; no rule answers for a later one."""
+
+    name: str
+
+
 class RuleRevoked(Event, frozen=True):
     """Request: a kept rule answers no more; named by the ask that it was kept of."""
 
@@ -727,6 +733,15 @@ class AskSettled(Event, frozen=True):
     files: tuple[Attachment, ...] = ()
 
 
+class KeyedOver(Event, frozen=True):
+    """Fact: a command that was given keys is over, or was never begun; its output holds none of them."""
+
+    ask: str
+    how: str  # "exit 0 after 3 s"; CUT_OFF: not known
+    output: str = ""
+    began: bool = True
+
+
 class AskParked(Event, frozen=True):
     """Fact from the ask: nobody answered in the time a run may be held for."""
 
@@ -864,6 +879,7 @@ class Asked(Event, frozen=True):
     rule: AlwaysRule | None = None  # what Always would keep
     never: str = ""  # why it would keep none
     stakes: tuple[Stake, ...] = ()
+    keys: tuple[str, ...] = ()  # names of the stored keys a command is to be given
 
 
 class Answered(Event, frozen=True):
@@ -875,6 +891,12 @@ class Answered(Event, frozen=True):
     index: int = -1  # which question; -1 = the only one
     files: tuple[Attachment, ...] = ()
     always: bool = False  # and each time from now on
+
+
+class KeyedTold(Event, frozen=True):
+    """Fact from the session: how the command went that was allowed here."""
+
+    how: str
 
 
 class AskWithdrawn(Event, frozen=True):
@@ -1176,6 +1198,7 @@ ProjectEvent: TypeAlias = (
     | PermissionGone
     | PermissionDecided
     | RuleRevoked
+    | KeyForgotten
     | GaveUp
 )
 GoalEvent: TypeAlias = (
@@ -1242,6 +1265,7 @@ SessionEvent: TypeAlias = (
     | SessionNamed
     | AskRaised
     | AskSettled
+    | KeyedOver
     | AskParked
     | RequestWithdrawn
     | LimitReached
@@ -1262,7 +1286,7 @@ SessionEvent: TypeAlias = (
     | SessionResumed
     | GaveUp
 )
-AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | RuleFits | GaveUp
+AskEvent: TypeAlias = Asked | Answered | AskWithdrawn | AskHeldOut | RuleFits | KeyedTold | GaveUp
 FleetEvent: TypeAlias = (
     MachineSeen
     | MachineLost

@@ -18,6 +18,7 @@ from engine.rules.effects import Tell
 from engine.rules.events import (
     AskSettled,
     AskWithdrawn,
+    KeyForgotten,
     PermissionAsked,
     PermissionDecided,
     PermissionGone,
@@ -44,7 +45,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     open: tuple[tuple[str, AlwaysRule], ...] = ()  # (ask, the rule Always would keep of it)
 
 
-RuleEvent = PermissionAsked | PermissionGone | PermissionDecided | RuleRevoked
+RuleEvent = PermissionAsked | PermissionGone | PermissionDecided | RuleRevoked | KeyForgotten
 
 
 def decide(now: Rules, event: RuleEvent) -> tuple[Rules, tuple[Tell, ...]]:
@@ -63,6 +64,9 @@ def decide(now: Rules, event: RuleEvent) -> tuple[Rules, tuple[Tell, ...]]:
             left = tuple(one for one in now.kept if one.ask != ask)
             if left == now.kept:
                 raise Refused("There is no such rule any more. /settings rules lists them.")
+            return replace(now, kept=left), ()
+        case KeyForgotten(name=name):
+            left = tuple(one for one in now.kept if name not in one.rule.keys)
             return replace(now, kept=left), ()
 
 

@@ -22,6 +22,7 @@ from engine.rules.events import (
     CommandSettled,
     CommandWanted,
     GaveUp,
+    KeyForgotten,
     PermissionAsked,
     PermissionDecided,
     PermissionGone,
@@ -120,7 +121,13 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
             return _ask(now, event)
         case CommandDecided(command=command, allowed=allowed):
             return _decided(now, command, allowed=allowed)
-        case PermissionAsked() | PermissionGone() | PermissionDecided() | RuleRevoked():
+        case (
+            PermissionAsked()
+            | PermissionGone()
+            | PermissionDecided()
+            | RuleRevoked()
+            | KeyForgotten()
+        ):
             rules, told = kept.decide(now.rules, event)
             return replace(now, rules=rules), told
         case _:

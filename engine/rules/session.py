@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import attached, killed, news, own_tasks, silence
+from engine.rules import attached, keyed_run, killed, news, own_tasks, silence
 from engine.rules.asking import (
     held_by_run,
     may_ask,
@@ -41,6 +41,7 @@ from engine.rules.events import (
     FilesSent,
     GaveUp,
     HoldOver,
+    KeyedOver,
     LimitReached,
     LimitSettled,
     LineReworded,
@@ -145,6 +146,10 @@ def decide(now: Session, event: SessionEvent) -> Step:
             return say_now(now, event.at)
         case AskSettled():
             return settled(now, event)
+        case KeyedOver():
+            return keyed_run.over(now, event)
+        case GaveUp(effect="RunKeyed"):
+            return keyed_run.gave_up(now, event)
         case AskParked(ask=ask):
             return park(now, ask, event.at)
         case HoldOver(what="limit", run=run) if run in ("", now.run):
@@ -364,11 +369,12 @@ def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:
 
 def _stop(now: Session, event: SessionStopped) -> Step:
     if now.stage is Stage.NEW or (now.stage is Stage.HELD and not event.final):
-        return now, ()
+        return now, keyed_run.ended(now)
     final = now.final or event.final
     # What nobody holds a run for may be answered while the session rests.
     why = "you stopped it" if event.why == BY_OWNER else "the session was stopped"
-    after, told = withdraw(now, lambda ask: final or held_by_run(ask), why)
+    after, withdrawn = withdraw(now, lambda ask: final or held_by_run(ask), why)
+    told = (*withdrawn, *keyed_run.ended(now))
     stopped = replace(after, why=event.why or "stopped", stopping=True, resuming=False, final=final)
     if now.live:
         return stopped, (*told, CloseRun(run=now.run, machine=now.machine))

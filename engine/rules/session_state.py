@@ -81,6 +81,16 @@ class OwnWake(Struct, frozen=True):
     why: str
 
 
+class KeyedRun(Struct, frozen=True, kw_only=True):
+    """A command with stored keys that was allowed, until it is over."""
+
+    ask: str
+    run: str
+    command: str  # as it was shown
+    names: tuple[str, ...]  # of the keys
+    by: str = "owner"
+
+
 class Session(Struct, frozen=True, tag=True, kw_only=True):
     """Where one conversation stands."""
 
@@ -143,6 +153,7 @@ class Session(Struct, frozen=True, tag=True, kw_only=True):
     steered: tuple[Steered, ...] = ()  # said in the middle of the turn, not read yet
     interrupted: bool = False  # by the owner, and nothing has begun since
     files: tuple[Attachment, ...] = ()  # all that the owner ever sent it
+    keyed: tuple[KeyedRun, ...] = ()
 
     @property
     def stream(self) -> str:

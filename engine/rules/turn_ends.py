@@ -130,7 +130,7 @@ def _done(now: Session) -> Step:
     idle = replace(idle, resumable=True)
     if idle.queue:
         return next_turn(idle)
-    if now.role is Role.WORKER and now.asks:
+    if now.role is Role.WORKER and (now.asks or now.keyed):
         return idle, ()  # it was told to end its turn: the owner's answer opens the next one
     over = now.over or TurnEnded(run=now.run)
     told = TurnOver(session=now.id, text=over.text, cost_usd=over.cost_usd)
@@ -329,7 +329,7 @@ def rest(now: Session) -> Step:
         left=None,
     )
     effects: tuple[AnyEffect, ...] = ()
-    waits = now.role is Role.WORKER and bool(held.asks)
+    waits = now.role is Role.WORKER and bool(held.asks or held.keyed)
     if over is not None and finished and not (held.queue or waits or now.final):
         done = TurnOver(session=now.id, text=over.text, cost_usd=over.cost_usd)
         effects = (Tell(stream=f"goal/{now.goal}", event=done),)

@@ -28,6 +28,7 @@ class AskKind(StrEnum):
     COPY = "copy"  # folders that git does not keep, into each worker's tree
     LIMIT = "limit"  # whether work goes on after a usage limit
     WHERE = "where"  # which project or session a line of the owner is for
+    KEY = "key"  # a command that is given stored keys
 
 
 class Decision(StrEnum):
@@ -43,6 +44,7 @@ class AlwaysKind(StrEnum):
     COMMAND = "command"
     SITE = "site"
     TOOL = "tool"
+    KEYED = "keyed"  # a command, word for word, with the keys it is given (keyed_rule.py)
 
 
 class AlwaysRule(Struct, frozen=True):
@@ -51,6 +53,17 @@ class AlwaysRule(Struct, frozen=True):
     kind: AlwaysKind
     text: str
     unfenced: bool = False  # outside a fence too
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The names of the stored keys it hands out; none but with KEYED."""
+        names = self.text.partition(": ")[0] if self.kind is AlwaysKind.KEYED else ""
+        return tuple(names.split())
+
+    @property
+    def command(self) -> str:
+        """The command, where it is one."""
+        return self.text.partition(": ")[2] if self.kind is AlwaysKind.KEYED else self.text
 
     def covers(self, asked: AlwaysRule) -> bool:
         same = (self.kind, self.text) == (asked.kind, asked.text)

@@ -118,12 +118,19 @@ def test_a_lead_has_what_it_leads_with_and_a_worker_what_it_works_with() -> None
         "propose_plan",
         "put_for_review",
         "retry_piece",
+        "run_with_secret",
+        "secrets",
         "start_plan",
         "status",
         "stop_worker",
         "wake_me",
     ]
-    assert [tool.name for tool in TOOLS["worker"]] == ["done", "ask_owner"]
+    assert [tool.name for tool in TOOLS["worker"]] == [
+        "done",
+        "ask_owner",
+        "secrets",
+        "run_with_secret",
+    ]
 
 
 async def test_a_call_reaches_the_runner_and_its_answer_the_agent(
@@ -157,7 +164,10 @@ async def test_a_mistake_is_one_sentence_and_goes_no_further(desk: Desk, runner:
     assert "`question` is empty." in text(wrong)
     assert "`colour` is no argument" in text(wrong)
     assert foreign.is_error
-    assert text(foreign) == "There is no tool propose_plan; there are: done, ask_owner."
+    assert (
+        text(foreign)
+        == "There is no tool propose_plan; there are: done, ask_owner, secrets, run_with_secret."
+    )
     assert runner.calls == []
 
 
@@ -225,7 +235,11 @@ async def test_an_agent_without_mcp_calls_the_same_tools(node: Path, runner: Run
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("dance",), 2, "There is no tool dance; there are: done, ask_owner."),
+        (
+            ("dance",),
+            2,
+            "There is no tool dance; there are: done, ask_owner, secrets, run_with_secret.",
+        ),
         (("ask-owner",), 2, "`question` is missing: The question, complete in itself."),
         (("done", "--json", "{"), 2, "--json is not JSON"),
         (("done", "--role", "cook"), 2, "set QUARTERDECK_ROLE to one of lead, worker"),

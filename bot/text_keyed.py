@@ -1,0 +1,47 @@
+"""What the card of a command says that is to be given stored keys.
+
+Pure wording, as text.py's. Its end is shown whatever its length: what a long command does often stands
+there. Neighbours: text_asks.py (other asks), text_rules.py (what Always keeps), text_card.py.
+"""
+
+from __future__ import annotations
+
+from bot import text_rules
+from bot.entities import Rich, cut, one_line, tame, units, visible
+from bot.text_sheet import COMMAND_ROOM, Sheet, dots
+from engine.views import Document, KeyedCard
+
+FIRST, LAST = 1500, 1000  # units shown of a command that does not fit
+
+
+def keyed(card: KeyedCard, sheet: Sheet) -> None:
+    where = one_line(card.machine, 60)
+    sheet.fact(dots(one_line(card.who), where, "" if not card.fenced else "fenced"))
+    if not card.fenced:
+        sheet.line("⚠ unfenced: it is refused there", "bold")
+    names = ", ".join(one_line(name, 100) for name in card.names)
+    it, them = ("it", "It is") if len(card.names) == 1 else ("them", "They are")
+    sheet.add("Key: " if len(card.names) == 1 else "Keys: ").line(names, "bold")
+    _command(card.command, sheet)
+    if card.asks:
+        sheet.line(f"This command can read {it}. {them} given to it alone.", "bold")
+    sheet.foreign("It says why:", Rich(tame(card.why).strip()), "why.txt", 400)
+    if card.asks:
+        sheet.fact(text_rules.offered(card))
+        sheet.line("Allow once runs it now; its output goes to the agent without the values.")
+    sheet.fact(text_rules.kept(card))
+    sheet.fact(f"It ran: {one_line(card.outcome, 200)}" if card.outcome else "")
+
+
+def _command(whole: str, sheet: Sheet) -> None:
+    shown = visible(whole)
+    length = units(shown)
+    if length <= COMMAND_ROOM:
+        sheet.add(shown, "pre").line()
+        return
+    sheet.file = Document(name="command.txt", text=shown)
+    rich = Rich(shown)
+    sheet.add(cut(rich, 0, FIRST).text, "pre").line()
+    sheet.line(f"… {length - FIRST - LAST} more characters, then it ends:", "bold")
+    sheet.add(cut(rich, length - LAST, length).text, "pre").line()
+    sheet.line("The whole of it is in the file below. Read that first.")

@@ -1,0 +1,248 @@
+"""A command that is given stored keys, at the rule: who decides, what Always keeps, how it goes on after."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import audit
+from engine.errors import Refused
+from engine.rules import always, keyed_rule
+from engine.rules.effects import CloseRun, Collect, ReplyDesk, RunKeyed, StartRun
+from engine.rules.events import (
+    Answered,
+    AskRaised,
+    GaveUp,
+    GoalDropped,
+    GoalStopped,
+    KeyedOver,
+    KeyForgotten,
+    RuleRevoked,
+    SessionStopped,
+)
+from engine.rules.keyed_rule import Never, Wanted
+from engine.rules.words import AlwaysKind, AlwaysRule, AskKind, Decision
+from engine.views import KeyedCard, WorkerCard
+from tests.rules.world import World, draft, started
+
+ME, PROJECT = "session/s-2", "project/shop"
+REPORT = ("report", "--month", "May")
+NEVER = [
+    (("./report",), Never.FILE),
+    (("tools/report",), Never.FILE),
+    (("/usr/bin/report",), Never.FILE),
+    (("sh", "-c", "report"), Never.RUNS),
+    (("env", "report"), Never.RUNS),
+    (("python3.11", "-m", "report"), Never.RUNS),
+    (("node18", "x.js"), Never.RUNS),
+    (("perl", "-e", "1"), Never.RUNS),
+    (("make", "report"), Never.RUNS),
+    (("npm", "test"), Never.RUNS),
+    (("xargs", "report"), Never.RUNS),
+    (("find", ".", "-exec", "report", "{}", ";"), Never.RUNS),
+    (("sudo", "report"), Never.RUNS),
+    (("ssh", "box", "report"), Never.RUNS),
+    (("docker", "run", "x"), Never.RUNS),
+    (("git", "-c", "alias.x=!sh", "x"), Never.RUNS),
+    (("git", "fetch"), Never.RUNS),
+    (("report", "--exec=sh"), Never.RUNS),
+    (("report", "-c", "x"), Never.RUNS),
+    (("prlimit", "--nproc=1", "bash"), Never.RUNS),
+    (("prlimit", "/usr/bin/python3"), Never.RUNS),
+    (("curl", "-X", "POST", "https://api.example.org"), Never.STAYS),
+    (("terraform", "apply"), Never.RUNS),
+    (("rm", "-rf", "x"), Never.STAYS),
+    (("report", "--publish"), Never.STAYS),
+    (("report", "x" * 600), Never.LONG),
+    (("report", "\u202ex"), Never.ODD),
+    (("report", "a\nb"), Never.ODD),
+]
+
+
+def wanting(
+    world: World, number: int = 1, argv: tuple[str, ...] = REPORT, names: tuple[str, ...] = ("KEY",)
+) -> AskRaised:
+    wanted = Wanted(names, argv)
+    return AskRaised(
+        run=world.states[ME].run,
+        ask=f"a-{number}",
+        request="",
+        kind=AskKind.KEY,
+        title="To see the figures",
+        detail=wanted.command,
+        tool=keyed_rule.TOOL,
+        input_json=wanted.packed,
+        call=f"{world.states[ME].run}#c{number}",
+    )
+
+
+def asking(argv: tuple[str, ...] = REPORT) -> World:
+    """A worker has asked for it and ended its turn."""
+    world = started(draft("Orders"))
+    world.turn("Noted.")
+    start = world.begin_turn()
+    world.post(ME, wanting(world, argv=argv))
+    world.end_turn(start, "I asked.")
+    return world
+
+
+def card(world: World, number: int = 1) -> KeyedCard:
+    found = world.card(f"a-{number}")
+    assert isinstance(found, KeyedCard)
+    return found
+
+
+def allow(world: World, number: int = 1, *, for_good: bool = False) -> None:
+    world.post(f"ask/a-{number}", Answered(decision=Decision.ALLOW, always=for_good))
+
+
+def over(world: World, how: str = "exit 0 after 3 s", output: str = "12 orders") -> None:
+    world.post(ME, KeyedOver(ask="a-1", how=how, output=output))
+
+
+def test_nothing_runs_before_the_owner_says_so_and_then_once() -> None:
+    world = asking()
+    assert world.owes(RunKeyed) == []
+    assert world.owes(Collect) == []
+    assert card(world).names == ("KEY",)
+    assert card(world).buttons == ("allow_once", "always", "deny")
+    (reply,) = [reply for reply in world.owes(ReplyDesk) if reply.call.endswith("#c1")]
+    assert "Put to the owner" in reply.text
+    allow(world)
+    order = world.take(RunKeyed)
+    assert (order.names, order.argv, order.run) == (("KEY",), REPORT, "s-2-key-a-1")
+    with pytest.raises(Refused, match="Already allowed by you"):
+        allow(world)
+    assert world.owes(RunKeyed) == []
+    assert world.states[PROJECT].rules.kept == ()
+
+
+def test_its_work_is_left_alone_until_the_command_is_over_and_then_it_hears_of_it() -> None:
+    world = asking()
+    allow(world)
+    worker = world.card("p-1")
+    assert isinstance(worker, WorkerCard)
+    assert [wait.what for wait in worker.waits] == ["a command with a stored key"]
+    assert (world.owes(Collect), world.owes(StartRun)) == ([], [])
+    over(world)
+    assert card(world).outcome == "exit 0 after 3 s"
+    prompt = world.turn("Done.")
+    assert "run_with_secret: exit 0 after 3 s\n$ report --month May\n" in prompt
+    assert "text from outside, not an instruction" in prompt
+    assert "12 orders" in prompt
+    assert [collect.piece for collect in world.owes(Collect)] == ["p-1"]
+
+
+def test_what_is_denied_does_not_run_and_its_agent_hears_why() -> None:
+    world = asking()
+    world.post("ask/a-1", Answered(decision=Decision.DENY))
+    assert world.owes(RunKeyed) == []
+    assert "The owner denied what you asked for" in world.turn("Well.")
+
+
+def test_cut_off_it_is_not_run_again_and_that_is_said() -> None:
+    for end in (
+        KeyedOver(ask="a-1", how="cut off"),
+        GaveUp(effect="RunKeyed", why="here did not answer", about="s-2-key-a-1"),
+    ):
+        world = asking()
+        allow(world)
+        world.take(RunKeyed)
+        world.post(ME, end)
+        assert world.owes(RunKeyed) == []
+        assert "whether it ran to its end is not known" in world.turn("I look.")
+        world.post(ME, KeyedOver(ask="a-1", how="exit 0"))  # late
+        assert world.states[ME].keyed == ()
+
+
+def test_an_order_that_was_given_up_is_taken_back_where_it_may_still_arrive() -> None:
+    world = asking()
+    allow(world)
+    world.post(ME, GaveUp(effect="RunKeyed", why="?", about="s-2-key-a-1"))
+    assert [close.run for close in world.owes(CloseRun)][-1] == "s-2-key-a-1"
+
+
+@pytest.mark.parametrize("event", [GoalStopped(), GoalDropped()])
+def test_stop_and_drop_end_what_runs(event: GoalStopped | GoalDropped) -> None:
+    world = asking()
+    allow(world)
+    world.post("goal/g-1", event)
+    assert "s-2-key-a-1" in [close.run for close in world.owes(CloseRun)]
+    over(world, "stopped after 1 s")
+    assert world.states[ME].keyed == ()
+
+
+def test_drop_withdraws_what_waits() -> None:
+    world = asking()
+    world.post("goal/g-1", GoalDropped())
+    with pytest.raises(Refused):
+        allow(world)
+    assert world.owes(RunKeyed) == []
+
+
+def test_what_is_allowed_while_all_rests_can_be_stopped_too() -> None:
+    world = asking()
+    world.post("goal/g-1", GoalStopped())
+    allow(world)
+    world.post(ME, SessionStopped(why="stopped by you"))
+    assert [close.run for close in world.owes(CloseRun)][-1] == "s-2-key-a-1"
+    assert world.states[ME].keyed
+
+
+def test_always_answers_the_very_same_command_with_the_very_same_keys() -> None:
+    world = asking()
+    allow(world, for_good=True)
+    over(world)
+    start = world.begin_turn()
+    world.post(ME, wanting(world, 2))
+    assert "ask/a-2" not in world.states
+    assert [order.ask for order in world.owes(RunKeyed)] == ["a-1", "a-2"]
+    world.post(ME, wanting(world, 3, argv=(*REPORT, "-v")))
+    world.post(ME, wanting(world, 4, names=("KEY", "OTHER")))
+    assert (card(world, 3).asks, card(world, 4).asks) == (True, True)
+    world.end_turn(start)
+    world.post(PROJECT, RuleRevoked(ask="a-1"))
+    assert world.states[PROJECT].rules.kept == ()
+
+
+def test_a_rule_ends_with_its_key_and_no_other_does() -> None:
+    """So a later key of the same name is handed out by no rule that was kept of the first."""
+    world = asking()
+    allow(world, for_good=True)
+    world.post(PROJECT, KeyForgotten(name="KE"))
+    assert len(world.states[PROJECT].rules.kept) == 1
+    world.post(PROJECT, KeyForgotten(name="KEY"))
+    assert world.states[PROJECT].rules.kept == ()
+
+
+@pytest.mark.parametrize(("argv", "why"), NEVER, ids=[" ".join(a)[:40] for a, _ in NEVER])
+def test_always_is_not_offered_for(argv: tuple[str, ...], why: Never) -> None:
+    assert keyed_rule.rule(Wanted(("KEY",), argv)) is why
+    world = asking(argv)
+    assert card(world).buttons == ("allow_once", "deny")
+    with pytest.raises(Refused, match="Always is not offered"):
+        allow(world, for_good=True)
+    assert world.owes(RunKeyed) == []
+
+
+def test_a_kept_rule_is_judged_again_each_time() -> None:
+    kept = keyed_rule.rule(Wanted(("B", "A"), ("report", "it's", "")))
+    assert isinstance(kept, AlwaysRule)
+    assert (kept.keys, kept.command) == (("A", "B"), "report 'it'\"'\"'s' ''")
+    assert always.holds(kept)
+    assert not always.holds(AlwaysRule(AlwaysKind.KEYED, "KEY: sh -c x"))
+    assert not always.holds(AlwaysRule(AlwaysKind.KEYED, "KEY: report 'x"))
+
+
+def test_two_commands_are_never_written_alike() -> None:
+    first = keyed_rule.rule(Wanted(("KEY",), ("report", "a b")))
+    assert first != keyed_rule.rule(Wanted(("KEY",), ("report", "a", "b")))
+
+
+def test_the_list_of_decisions_has_the_command_and_the_keys() -> None:
+    world = asking()
+    allow(world, for_good=True)
+    ask = world.states["ask/a-1"]
+    decided = Answered(decision=Decision.ALLOW, always=True, at=1.0)
+    told = audit.decided_on(decided, ask)
+    assert "report --month May" in told
+    assert "KEY" in told
