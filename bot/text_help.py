@@ -48,7 +48,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 Reply to a card or write in its topic to speak to that session; photos and documents sent along reach \
 its agent. It hears you after its turn, or at once with Now on its card. Interrupt ends a turn, Stop all \
 of it until Resume. A key you paste is sealed and \
-deleted from the chat before any agent sees it."""
+deleted from the chat before any agent sees it; a command that needs one is shown to you first."""
 COMMANDS = (
     ("new", "Give a goal: /new [project] [goal]"),
     ("status", "What waits on you, what runs"),

@@ -6,7 +6,7 @@ there. Neighbours: text_asks.py (other asks), text_rules.py (what Always keeps),
 
 from __future__ import annotations
 
-from bot import text_rules
+from bot import text_rules, text_stakes
 from bot.entities import Rich, cut, one_line, tame, units, visible
 from bot.text_sheet import COMMAND_ROOM, Sheet, dots
 from engine.views import Document, KeyedCard
@@ -20,15 +20,19 @@ def keyed(card: KeyedCard, sheet: Sheet) -> None:
     if not card.fenced:
         sheet.line("⚠ unfenced: it is refused there", "bold")
     names = ", ".join(one_line(name, 100) for name in card.names)
-    it, them = ("it", "It is") if len(card.names) == 1 else ("them", "They are")
-    sheet.add("Key: " if len(card.names) == 1 else "Keys: ").line(names, "bold")
+    text_stakes.lines(card.stakes, sheet)
+    one = len(card.names) == 1
+    sheet.add("Key: " if one else "Keys: ").line(names, "bold")
     _command(card.command, sheet)
     if card.asks:
-        sheet.line(f"This command can read {it}. {them} given to it alone.", "bold")
+        sheet.line(f"This command can read {'it' if one else 'them'}.", "bold")
     sheet.foreign("It says why:", Rich(tame(card.why).strip()), "why.txt", 400)
     if card.asks:
         sheet.fact(text_rules.offered(card))
-        sheet.line("Allow once runs it now; its output goes to the agent without the values.")
+        again = " It asks once more." if card.stakes else ""
+        sheet.line(
+            f"Allow once runs it now; what it prints goes to the agent without the value.{again}"
+        )
     sheet.fact(text_rules.kept(card))
     sheet.fact(f"It ran: {one_line(card.outcome, 200)}" if card.outcome else "")
 

@@ -212,6 +212,7 @@ class KeyedCard(Card, frozen=True, kw_only=True):
     rule: AlwaysRule | None = None  # what Always would keep
     never: str = ""  # why it would keep none
     outcome: str = ""  # how it went, once it is over
+    stakes: tuple[Stake, ...] = ()
 
 
 class QuestionCard(Card, frozen=True, kw_only=True):

@@ -84,6 +84,7 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 rule=ask.rule,
                 never=ask.never,
                 outcome=ask.outcome,
+                stakes=ask.stakes,
                 buttons=_keyed_buttons(ask) if is_open else (),
             )
         case AskKind.QUESTION:

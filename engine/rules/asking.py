@@ -74,6 +74,8 @@ def put(now: Session, event: AskRaised) -> Step:
     at_stake = event.stakes
     if event.kind is AskKind.PERMISSION:
         at_stake = stakes.of_request(event.tool, event.input_json, unfenced=event.unfenced)
+    elif event.kind is AskKind.KEY:
+        at_stake = stakes.of_command(event.detail)
     asked = Asked(
         kind=event.kind,
         goal=now.goal,

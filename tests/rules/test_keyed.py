@@ -246,3 +246,12 @@ def test_the_list_of_decisions_has_the_command_and_the_keys() -> None:
     told = audit.decided_on(decided, ask)
     assert "report --month May" in told
     assert "KEY" in told
+
+
+def test_what_cannot_be_undone_says_so_and_takes_a_second_tap() -> None:
+    world = asking(("curl", "-X", "POST", "https://api.example.org/charges"))
+    assert [stake.what for stake in card(world).stakes] == ["sends"]
+    assert card(world).twice == ("allow_once",)
+    assert card(world).never == "stays"
+    assert card(asking()).twice == ()
+    assert card(asking()).pinned == ("allow_once", "always")

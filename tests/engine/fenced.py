@@ -1,0 +1,79 @@
+"""A machine whose agents run in real fences, whoever runs the tests: as root its node is another user's.
+
+A fence that root starts is none. So as root the node of `here` is started as a user nobody has, with a
+home of its own; the hub is opened for it to read. As anybody else it is the ordinary node. Neighbours:
+test_keyed.py, phone.py and chat.py (which take a machine).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.adapters import zipapp
+from engine.adapters.machines import Local
+from engine.paths import Home
+
+ORDINARY = 64321  # a user id nobody has; it needs no name
+PYTHON = "/usr/bin/python3"  # ours may lie where only root can look
+
+
+class Ordinary(Local):
+    """This machine, its node started as an ordinary user."""
+
+    def __init__(self, stage: Path) -> None:
+        self.stage = stage
+        env = {"PATH": os.defpath, "HOME": str(stage / "user"), "LANG": "C.UTF-8"}
+        super().__init__(stage / "user/node", python=PYTHON, env=env)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        archive = zipapp.build(self._home / "node")
+        for path in (self._home, self._home / "node", archive):
+            os.chown(path, ORDINARY, ORDINARY)
+        who = [f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--inh-caps=-all"]
+        serve = ["-I", "-S", str(archive), "serve", "--home", str(self._home)]
+        return await asyncio.create_subprocess_exec(
+            *("setpriv", *who, self._python, *serve),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self._env,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+@contextmanager
+def staged() -> Iterator[tuple[Path, Local]]:
+    """Give a folder that every user can get at, and the machine; the home is to be `folder/home`."""
+    folder = Path(tempfile.mkdtemp(prefix="quarterdeck-fenced-"))
+    folder.chmod(0o755)
+    try:
+        if os.geteuid() != 0:
+            yield folder, Local(Home(folder / "home").make().root)
+            return
+        (folder / "user/node").mkdir(parents=True)
+        for path in (folder / "user", folder / "user/node"):
+            os.chown(path, ORDINARY, ORDINARY)
+        yield folder, Ordinary(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def opened(home: Home) -> None:
+    """Let the node's user read the hub, and nothing else."""
+    if os.geteuid() == 0:
+        home.root.chmod(0o711)
+        for path in (home.hubs, *home.hubs.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def runs_of(folder: Path) -> Path:
+    """Where the node keeps its runs."""
+    own = folder / "user/node"
+    return (own if own.exists() else folder / "home") / "runs"
