@@ -2,7 +2,7 @@
 
     /machines ─> all of them ─> one ─> Check, Pause, Remove?          pages: m…, c…, r…
         └─ add NAME ADDRESS ─> what it shows, and Add                 page o…
-    /accounts ─> all of them ─> one ─> New token…, Remove?            pages: a…, r…
+    /accounts ─> all of them ─> one ─> Log in, New token…, Remove?            pages: a…, r…
 
 A page is a letter and the mark of a name (panels.py). text_fleet.py words them; engine/requests/ does
 what is said. A token is never typed into a panel: logins.py asks for it.
@@ -153,6 +153,11 @@ class Accounts:
                 view = self._found(at, await _read(at, "account_views", AccountView))
                 _, items = await logins.begin(at.engine, view.name, view.agent, at.cause)
                 return Then(page=at.page, items=tuple(items))
+            case "log_in":
+                view = self._found(at, await _read(at, "account_views", AccountView))
+                said = verdict(await at.do("log_in", name=view.name))
+                asked = (logins.code_wanted(view.name),) if view.types_back else ()
+                return Then(said=said, page=at.page, items=asked)
             case "gone":
                 view = self._found(at, await _read(at, "account_views", AccountView))
                 return Then(said=verdict(await at.do("remove_account", name=view.name)))

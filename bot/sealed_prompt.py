@@ -38,6 +38,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     used     said to a second answer, as_text to one that is no text
     bare     what is taken for the answer without Reply; a whole message
     joined   what is typed is one word, however the app cut or wrapped it
+    kept     whether the vault keeps it
     """
 
     verb: str
@@ -47,6 +48,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     as_text: str
     bare: re.Pattern[str]
     joined: bool = True
+    kept: bool = True
 
 
 class SealedPrompts:
@@ -96,7 +98,7 @@ class SealedPrompts:
         except Refused as refusal:
             return Reply((*gone, asked_again(refusal.sentence, prompt)))
         await self._use_up(chat, asked, replace(prompt, used=update))
-        named = Delete(message_id=ids[-1], names=(kind.named(prompt),))
+        named = Delete(message_id=ids[-1], names=(kind.named(prompt),), kept=kind.kept)
         return Reply((*gone[:-1], Say(words=text.said(verdict(kept))), named))
 
     async def _use_up(self, chat: int, asked: Prompted, prompt: Prompt) -> None:

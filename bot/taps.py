@@ -13,7 +13,7 @@ import telegram
 from msgspec.structs import replace
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import buttons, text, text_board, text_drop, text_live, text_stakes
+from bot import buttons, logins, text, text_board, text_drop, text_live, text_stakes
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import units
@@ -94,13 +94,18 @@ class Taps:
         if message.get("message_id") and pressed.verb not in READS:  # a look leaves all as it is
             await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
         sure = self._sure(pressed, message, goal)
-        if self._cards.locked and (pressed.verb in NEEDS_TEXT or sure is not None):
+        secret = logins.asked_by(self._cards.live.get(pressed.card), pressed.verb)
+        asks = pressed.verb in NEEDS_TEXT or sure is not None or secret is not None
+        if self._cards.locked and asks:
             self._answer(query, text.LOCKED, alert=True)  # rather than ask for what is refused then
             return Reply()
         if pressed.verb in NEEDS_TEXT:
             self._answer(query, "")
             prompt = Prompt(pressed.verb, pressed.card, pressed.revision)
             return Reply((prompt_for(prompt, goal),))
+        if secret is not None:
+            self._answer(query, "")
+            return Reply((secret,))
         if panel := self._panels.behind(pressed.card, pressed.verb):
             return await self._opened(query, panel, goal)
         if sure is not None:
@@ -108,10 +113,13 @@ class Taps:
             return Reply((sure,))
         if pressed.verb == DROP_IT:
             pressed = replace(pressed, verb="drop")
+        follows = logins.asked_after(self._cards.live.get(pressed.card), pressed.verb)
         call = self._asked_by(pressed, f"telegram:{one.update_id}")
         result = await self._in_time(query, call, lambda found: (verdict(found), False), pressed)
-        if isinstance(result, Reply) or pressed.verb not in READS:
-            return result if isinstance(result, Reply) else Reply()
+        if isinstance(result, Reply):
+            return result
+        if pressed.verb not in READS:
+            return Reply(follows)
         if pressed.verb == "peek":
             return Reply(self._peeked(as_view(result, Peek), pressed.card, goal))
         found = as_view(result, Document)

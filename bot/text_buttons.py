@@ -13,6 +13,7 @@ from bot.text_sheet import Button, capital
 from engine.views import AnyCard, ProjectCard, QuestionCard, WhereCard
 
 LABELS = {
+    "again": "Try again",
     "allow": "Allow",
     "allow_once": "Allow once",
     "always": "Always",
@@ -21,6 +22,7 @@ LABELS = {
     "approve": "Approve",
     "cancel": "Cancel",
     "change": "Change…",
+    "code": "Code…",
     "correct": "Correct…",
     "deny": "Deny",
     "diff": "Diff",
@@ -30,6 +32,7 @@ LABELS = {
     "install": "Install",
     "interrupt": "Interrupt",
     "leave": "Leave it",
+    "log_in": "Log in",
     "move": "Move…",
     "not_this": "Not this",
     "now": "Now",
@@ -46,11 +49,12 @@ LABELS = {
     "start": "Start",
     "stop": "Stop",
     "stop_all": "Stop all",
+    "token": "Token…",
     "trust": "Trust",
     "was_no_secret": "It was no secret",
 }
 STUCK = ("peek", "interrupt")
-GREEN = frozenset({"allow", "allow_once", "approve", "push", "ship", "start"})
+GREEN = frozenset({"again", "allow", "allow_once", "approve", "log_in", "push", "ship", "start"})
 # What may still be pressed once all is decided: it only shows something.
 READING = frozenset({"diff", "peek"})
 RED = frozenset({"drop", "stop_all"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from bot import text_places, text_stakes
+from bot import text_login, text_places, text_stakes
 from bot.entities import Builder, Rich, cut, markdown, one_line, split, tame, units
 from bot.text_asks import command, listed, permission, question
 from bot.text_buttons import label, rows, side_by_side
@@ -27,6 +27,7 @@ from engine.views import (
     FailureCard,
     KeyedCard,
     LimitCard,
+    LoginCard,
     PermissionCard,
     PlanCard,
     ProjectCard,
@@ -134,6 +135,8 @@ def first_line(card: AnyCard) -> str:
             return "Ready for your review" if card.asks else "Review"
         case ShipCard():
             return _SHIP_TITLES.get(card.stage, "Ship")
+        case LoginCard():
+            return text_login.title(card)
         case FailureCard():
             return "Something failed and needs you" if card.asks else "Something failed"
 
@@ -188,6 +191,8 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
             review(card, sheet)
         case ShipCard():
             ship(card, sheet)
+        case LoginCard():
+            text_login.login(card, sheet)
         case FailureCard():
             sheet.line(one_line(card.what, 200)).line(tame(card.why))
             printed(card.report, sheet)

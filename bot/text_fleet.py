@@ -164,7 +164,7 @@ def accounts(views: Sequence[AccountView], zone: tzinfo | None, now: float = 0.0
 
 def _rest(view: AccountView, zone: tzinfo | None, now: float) -> str:
     if view.signed_out:
-        return "⚠ signed out: New token… signs it in again"
+        return "⚠ signed out: Log in, or a new token, signs it in again"
     if view.until:
         return f"rests until {promise(view.until, zone, now)}: its plan's usage limit"
     if view.untried:
@@ -187,7 +187,8 @@ def account(view: AccountView, zone: tzinfo | None, now: float = 0.0) -> Words:
         sheet.add("Its login lies in ").add(one_line(view.config_dir, 200), "code").line()
     if view.command:
         sheet.add("Runs ").add(one_line(view.command, 200), "code").line()
-    buttons = [] if view.agent == "rehearsal" else [Button("New token…", "token")]
+    buttons = [Button("Log in", "log_in")] if view.logs_in else []
+    buttons += [] if view.agent == "rehearsal" else [Button("New token…", "token")]
     buttons += [Button("Remove", "remove", "danger")]
     return Words(sheet.done(), (tuple(buttons), (BACK,)))
 

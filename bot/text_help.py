@@ -34,7 +34,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /file  a file of this session: /file docs/plan.md
 /projects  list; /projects add NAME PATH_OR_URL
 /machines  list; /machines add NAME USER@HOST
-/accounts  list; /accounts add NAME claude
+/accounts  list; /accounts add NAME claude, then Log in on its card
 /keys  what the vault keeps: where each may be used, forget it
 /stop  in a session, or which one is asked; /stop all
 /resume  likewise; /resume all

@@ -467,6 +467,10 @@ def account_add(
     config_dir: Annotated[
         str, typer.Option("--config-dir", help="Folder with the agent's login and settings.")
     ] = "",
+    login_command: Annotated[
+        str,
+        typer.Option("--login-command", help="What Log in runs, where not the agent's own way."),
+    ] = "",
 ) -> None:
     """Add an account: who pays for an agent's turns. Secrets go to the vault, sealed here."""
     plain = [_pair(text) for text in env or []]
@@ -483,6 +487,7 @@ def account_add(
         config_dir=str(Path(config_dir).expanduser().absolute()) if config_dir else "",
         env=plain,
         secret_env=list(secret_env or []),
+        login_command=login_command,
     )
     typer.echo(kept["verdict"])
 

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
 from engine.node import tidy
-from engine.requests.accounts import Accounts
 from engine.requests.edits import Edits
 from engine.requests.key_use import KeyUse
 from engine.requests.keys import Keys
@@ -45,9 +44,7 @@ PATIENCE = {
 }
 
 
-class Door(
-    Taps, Peeks, Edits, Plans, Projects, Machines, Accounts, Keys, KeyUse, Settings, Locking
-):
+class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Keys, KeyUse, Settings, Locking):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

@@ -53,6 +53,7 @@ from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.rules.starts import UNKNOWN
 from engine.rules.words import HERE
+from engine.sign_ins import SignIns
 from stores.attached import Attached
 from stores.database import Database, Unusable
 from stores.ledger import Ledger
@@ -123,6 +124,7 @@ class Engine:
         self.ahead: Ahead
         self.nightly: Nightly
         self.elsewhere: Elsewhere
+        self.sign_ins: SignIns
         self._at_start: list[Session] = []  # whose turn was under way
         self._restored = restored.read(self.home)
 
@@ -213,6 +215,9 @@ class Engine:
                 said=lambda at: moment(at, self._clock(), self._owner().zone),
             )
             self.loop.watch(self._may_be_copied)
+            self.sign_ins = SignIns(
+                self.loop, machines, self.door.keep_token, self.door.tidy_account
+            )
             self.ahead = Ahead(self.loop, machines, self.runs.bring)
             self.loads = Loads(self.loop, machines, self._clock, self._born)
             self.room.told = self.loads.look_now
@@ -280,6 +285,7 @@ class Engine:
                     group.create_task(self._attend(), name="machines"),
                     group.create_task(self.loads.run(), name="loads"),
                     group.create_task(self.ahead.run(), name="trees made ahead"),
+                    group.create_task(self.sign_ins.run(), name="logins"),
                 ]
                 try:
                     await self.server.listening.wait()

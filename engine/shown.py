@@ -55,6 +55,7 @@ class Cards:
         self._changed = asyncio.Event()
         self._machines: object = None  # as the fleet had them when cards were last made
         self._rests: object = None  # likewise
+        self._logins: object = None  # likewise
         self._aside: object = None  # the streams set aside, likewise
         self._shown: Shown | None = None
 
@@ -66,6 +67,7 @@ class Cards:
         self._behind = dict.fromkeys(["", *(goal.id for goal in board.goals(world))])
         self._machines = self._fleet().machines
         self._rests = self._fleet().rests
+        self._logins = self._fleet().logins
         self._aside = self._loop.broken()
         self._shown = shown
         self._loop.watch(self._on_change)
@@ -126,6 +128,9 @@ class Cards:
         fleet = self._fleet()
         if fleet.rests is not self._rests:
             self._rests = fleet.rests
+            self._lag("")
+        if fleet.logins is not self._logins:
+            self._logins = fleet.logins
             self._lag("")
         if fleet.machines is not self._machines:
             self._machines = fleet.machines

@@ -4,7 +4,7 @@ A card is one message kept current. `revision` is a short hash of what a decisio
 on: a tap carries it back, and a tap on another revision is refused with what changed. `asks` is true
 while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
 in snake case: start, discard, allow, always, deny, not_this, ship, correct, diff, drop, proceed, push,
-cancel, retry, another, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
+cancel, retry, another, log_in, again, token, code, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
 in NEEDS_TEXT are answered by a line. Built by engine/board/ from the streams' states.
 """
 
@@ -323,6 +323,33 @@ class FailureCard(Card, frozen=True, kw_only=True):
     report: str = ""
 
 
+class LoginCard(Card, frozen=True, kw_only=True):
+    """An account that needs a login, and how far one is that was begun. Log in, or a token pasted.
+
+    stage      needed, starting, open, checking, failed
+    link       to be opened; `strange`: not where this agent's pages are known to be
+    code       to be typed there
+    asks_back  something must be typed back now; `types_back`: it is known that it will
+    why        it is not signed in; or, failed: why that
+    words      of the login's own program, foreign text
+    unfenced   why it runs outside a fence; "": it does not
+    """
+
+    account: str
+    agent: str
+    stage: str
+    login: str = ""
+    machine: str = ""
+    link: str = ""
+    strange: bool = False
+    code: str = ""
+    asks_back: bool = False
+    types_back: bool = False
+    why: str = ""
+    words: str = ""
+    unfenced: str = ""
+
+
 AnyCard: TypeAlias = (
     SessionCard
     | PlanCard
@@ -338,6 +365,7 @@ AnyCard: TypeAlias = (
     | ReviewCard
     | ShipCard
     | FailureCard
+    | LoginCard
 )
 
 
@@ -499,6 +527,8 @@ class AccountView(Struct, frozen=True, kw_only=True):
     why: str = ""  # why it rests
     signed_out: bool = False
     untried: bool = False  # no agent was let in by it yet
+    logs_in: bool = False  # its own login can be run from here
+    types_back: bool = False  # which then wants a code
     usage: tuple[UsageView, ...] = ()  # of its windows, the fullest first
     reserve: int = 0  # per cent of each that the owner keeps
 

@@ -141,6 +141,7 @@ class AddAccount(Arguments, frozen=True):
     config_dir: str = ""
     env: tuple[tuple[str, str], ...] = ()
     secret_env: tuple[str, ...] = ()
+    login_command: str = ""
 
 
 class Setting(Arguments, frozen=True):
@@ -213,6 +214,13 @@ class SignIn(Arguments, frozen=True):
 
     name: str
     agent: str
+    sealed: bytes
+
+
+class AnswerLogin(Arguments, frozen=True):
+    """`sealed` is what a login wants typed back, sealed where it was typed."""
+
+    name: str
     sealed: bytes
 
 
@@ -297,6 +305,9 @@ VERBS: Final[dict[str, Verb]] = {
     "may_add_account": Verb(OfAgent),
     "sign_in": Verb(SignIn, changes=True),
     "add_account": Verb(AddAccount, changes=True),
+    "want_account": Verb(OfAgent, changes=True),
+    "log_in": Verb(Named, changes=True),
+    "answer_login": Verb(AnswerLogin, changes=True),
     "remove_account": Verb(Named, changes=True),
     "keep_secret": Verb(KeepSecret, changes=True),
     "keys": Verb(Nothing, tuple[KeyView, ...]),

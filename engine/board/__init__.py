@@ -7,7 +7,6 @@ bot. A file for each card; every_card.py puts them together, looking.py is how t
 
 from engine.board.aside_card import ASIDE, aside_cards, aside_id, named
 from engine.board.every_card import cards, everything, general
-from engine.board.failure_card import account_of
 from engine.board.looking import Doing, World, goal_of, goals, of_goal
 from engine.board.rows import board
 
@@ -15,7 +14,6 @@ __all__ = [
     "ASIDE",
     "Doing",
     "World",
-    "account_of",
     "aside_cards",
     "aside_id",
     "board",

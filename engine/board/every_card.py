@@ -11,8 +11,9 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.board.ask_card import ask_card
-from engine.board.failure_card import failure_card, login_card
+from engine.board.failure_card import failure_card
 from engine.board.guarded import guarded
+from engine.board.login_card import login_cards
 from engine.board.looking import Doing, World, all_of, each_goal, state_of
 from engine.board.plan_card import plan_card
 from engine.board.project_card import project_card
@@ -27,7 +28,15 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.project import Project
 from engine.rules.ship import Ship
-from engine.views import AnyCard, CommandCard, PlanCard, ReviewCard, SessionCard, WorkerCard
+from engine.views import (
+    AnyCard,
+    CommandCard,
+    LoginCard,
+    PlanCard,
+    ReviewCard,
+    SessionCard,
+    WorkerCard,
+)
 
 
 def sealed(card: AnyCard) -> AnyCard:
@@ -54,6 +63,8 @@ def _alone(card: AnyCard) -> AnyCard:
             return replace(card, first="", first_elsewhere=False, edits=0)
         case CommandCard():
             return replace(card, held_since=0.0)
+        case LoginCard():  # pressed is a try, whatever has come of it meanwhile
+            return LoginCard(id=card.id, account=card.account, agent="", stage="", login=card.login)
         case _:
             return card
 
@@ -91,9 +102,7 @@ def cards(world: World, goal_id: str, doing: Doing) -> list[AnyCard]:
 def general(world: World) -> list[AnyCard]:
     """Cards that belong to no goal."""
     fleet = state_of(world, "fleet", Fleet) or Fleet()
-    found: list[AnyCard] = [
-        login_card(rest.account, rest.why, rest.at) for rest in fleet.rests if rest.signed_out
-    ]
+    found: list[AnyCard] = [*login_cards(fleet)]
     found.extend(
         project_card(project, project.adding)
         for project in all_of(world, "project/", Project)

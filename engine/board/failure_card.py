@@ -1,6 +1,6 @@
-"""The cards of what failed and waits for the owner: a goal's lead, an account's login.
+"""The card of a goal that failed and waits for the owner.
 
-Pure. Neighbours: engine/rules/rests.py (a login that is gone), engine/rules/turn_ends.py (the kinds).
+Pure. Neighbours: engine/rules/turn_ends.py (the kinds), login_card.py (an account's login).
 """
 
 from __future__ import annotations
@@ -43,23 +43,3 @@ def failure_card(goal: Goal) -> FailureCard:
         asks=not goal.held,
         decided="Stopped by you: Resume goes on" if goal.held else "",
     )
-
-
-LOGIN = "login-"  # how the id of an account's card begins
-
-
-def login_card(account: str, why: str, at: float) -> FailureCard:
-    """One for an account, however many of its runs wait."""
-    return FailureCard(
-        id=f"{LOGIN}{account}-{int(at)}",
-        at=at,
-        what=f"Account {account} is not signed in",
-        why=f"{why} What waits for it goes on by itself then.",
-        buttons=("retry",),
-        asks=True,
-    )
-
-
-def account_of(card: FailureCard) -> str:
-    """The account whose login a card is about."""
-    return card.id.removeprefix(LOGIN).rpartition("-")[0]

@@ -24,6 +24,7 @@ from engine.views import (
     FailureCard,
     KeyedCard,
     LimitCard,
+    LoginCard,
     PermissionCard,
     PlanCard,
     ProjectCard,
@@ -133,6 +134,10 @@ def asks_for(card: AnyCard) -> str:
             return "Push" if card.stage == "ready" else "Proceed"
         case FailureCard():
             return card.what
+        case LoginCard(stage="needed"):
+            return f"Account {card.account} is not signed in"
+        case LoginCard():
+            return f"a login of account {card.account}"
         case WorkerCard():
             return f"worker {card.number} failed"
         case LimitCard():

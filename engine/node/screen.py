@@ -13,7 +13,7 @@ _COLUMN = re.compile(r"\x1b\[[0-9;]*[GC`]")
 _LINE = re.compile(r"\x1b\[[0-9;]*[ABEFHJfd]|\r")
 _REST = re.compile(r"\x1b\[[0-9;:?<>=!]*[ -/]*[@-~]|\x1b[()][A-Za-z0-9]|\x1b[ -/]*[0-Z\\^-~]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_LINK = re.compile(r"(?<!\S)https?://[^\s\"'<>`\\^{|}]{3,2000}(?=\s)")
+_LINK = re.compile(r"(?<!\S)https?://[!#$%&()*+,./0-9:;=?@A-Z_a-z~\[\]-]{3,2000}(?=\s)")
 _SAYS = re.compile(r"[^\W\d_]{2}")  # a line that says something: not a frame, not a spinner
 _MASK = re.compile(r"[*•●]{3}")  # what was typed, as it is shown while it is typed
 _HALF_ESCAPE = re.compile(r"\x1b[^\x07@-Z\\^-~]{0,40}$")

@@ -211,7 +211,7 @@ class Node:
             for message in messages:
                 self._spawn(self._answer(message))
         self._channel.close("the engine has gone")
-        self._sign_ins.end_all()
+        await self._sign_ins.close(_CLOSE_S)
         for _, task in self._followers.values():
             task.cancel()
         if self._writing:

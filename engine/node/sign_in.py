@@ -181,10 +181,12 @@ class SignIns:
             self._end(known, "it was cancelled")
         return {}
 
-    def end_all(self) -> None:
-        """End them all: the link they were asked over is gone."""
+    async def close(self, within_s: float) -> None:
+        """End them all, and see them gone: the link they were asked over is."""
         for login in list(self._logins):
             self.end(login)
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=within_s)
 
     def forget(self, account: str) -> Fields:
         """Remove what an account was signed in with here."""

@@ -6,6 +6,7 @@ Neighbours: stores/vault.py keeps, rules/fleet.py decides.
 from __future__ import annotations
 
 import base64
+import logging
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +14,17 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.codec import whole
-from engine.errors import Refused
+from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
 from engine.rules import reserve
 from engine.rules.events import AccountAdded, AccountRemoved
+from engine.rules.logins import can_begin, types_back
 from engine.rules.rests import resting
-from engine.rules.words import Account
+from engine.rules.words import HERE, Account
 from engine.views import AccountView, UsageView
 from stores.vault import NotOpened, Vault
+
+log = logging.getLogger(__name__)
 
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 AGENTS = ("claude", "rehearsal")
@@ -43,6 +47,7 @@ class Accounts(Inside):
         config_dir: str = "",
         env: Sequence[tuple[str, str]] = (),
         secret_env: Sequence[str] = (),
+        login_command: str = "",
         cause: str = "",
     ) -> dict[str, Any]:
         """Keep an account; one of that name is replaced: {"name", "replaced", "verdict"}."""
@@ -54,6 +59,7 @@ class Accounts(Inside):
             config_dir=config_dir,
             env=tuple((key, value) for key, value in env),
             secret_env=tuple(secret_env),
+            login_command=login_command,
         )
         return await self._keep(account, cause)
 
@@ -112,6 +118,8 @@ class Accounts(Inside):
                 why=rest.reason if rest else "",
                 signed_out=bool(rest and rest.signed_out),
                 untried=account.name in dict(fleet.untried),
+                logs_in=can_begin(account),
+                types_back=types_back(account),
                 usage=self._usage(account.name),
                 reserve=fleet.reserve,
             )
@@ -130,7 +138,18 @@ class Accounts(Inside):
         await self._loop.post("fleet", AccountRemoved(name=name), cause)
         for key in account.secret_env if account else ():
             await self._keys().forget(_kept_as(name, key))
+        await self._forget_folder(name)
         return {"name": name, "verdict": f"Account {name} is removed, its token is forgotten."}
+
+    async def _forget_folder(self, name: str) -> None:
+        """Remove what a login of the account left here; what its owner named stays."""
+        machine = self._reached.get(HERE)
+        if machine is None or not (self._home.root / "accounts" / name).is_dir():
+            return
+        try:
+            await machine.call("login.forget", account=name)
+        except (Unavailable, Refused) as no:
+            log.warning("login of a removed account left account=%s: %s", name, no)
 
     def _keys(self) -> Vault:
         if self._vault is None:

@@ -14,6 +14,7 @@ from engine.errors import Refused
 from engine.night import zone_of
 from engine.requests.aside import Aside
 from engine.requests.goals import WITHOUT_WORDS, Goals
+from engine.requests.logins import Logins
 from engine.rules import ask as ask_rule
 from engine.rules import news, steering
 from engine.rules.events import (
@@ -24,6 +25,7 @@ from engine.rules.events import (
     GoalDropped,
     GoalResumed,
     GoalStopped,
+    LoginCancelled,
     PieceRetried,
     PieceStopped,
     PlanDiscarded,
@@ -49,6 +51,7 @@ from engine.views import (
     FailureCard,
     KeyedCard,
     LimitCard,
+    LoginCard,
     PermissionCard,
     PlanCard,
     ProjectCard,
@@ -82,7 +85,7 @@ DECISIONS = {
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
 
 
-class Taps(Goals, Aside):
+class Taps(Goals, Aside, Logins):
     """Requests about cards."""
 
     async def hear(
@@ -206,6 +209,8 @@ class Taps(Goals, Aside):
                 return f"Answered: {answer.splitlines()[0]}"[:190]
             case WhereCard():
                 return await self._where(card, verb, cause)
+            case LoginCard() if verb in ("log_in", "again"):
+                return (await self.log_in(card.account, cause))["verdict"]
             case FailureCard() if card.id.startswith(board.ASIDE):
                 return await self._about_aside(card, verb)
             case ProjectCard():
@@ -236,8 +241,10 @@ class Taps(Goals, Aside):
         goal = f"goal/{card.goal}"
         ship = f"ship/{card.goal}"
         match card, verb:
-            case FailureCard(goal=""), "retry":
-                return "fleet", AccountFreed(name=board.account_of(card)), "Goes on"
+            case LoginCard(), "retry":
+                return "fleet", AccountFreed(name=card.account), "Goes on"
+            case LoginCard(), "cancel":
+                return "fleet", LoginCancelled(login=card.login), "Cancelled"
             case PlanCard(), "start":
                 return goal, PlanStarted(plan=card.id, edits=card.edits), "Started"
             case PlanCard(), "discard":

@@ -1026,9 +1026,10 @@ class SlotFreed(Event, frozen=True):
 
 
 class AccountAdded(Event, frozen=True):
-    """Request."""
+    """Request; `signed_in` False: it waits for its owner to give it a login."""
 
     account: Account
+    signed_in: bool = True
 
 
 class AccountRemoved(Event, frozen=True):
@@ -1097,6 +1098,52 @@ class AccountFreed(Event, frozen=True):
     """Request: the account was signed in again; what waits for it is tried."""
 
     name: str
+
+
+class LoginBegun(Event, frozen=True):
+    """Request: the account's own login is to run on a machine."""
+
+    account: str
+    login: str
+    machine: str
+
+
+class LoginShown(Event, frozen=True):
+    """Fact: what a login shows of itself by now; `strange`: its link leads elsewhere than expected."""
+
+    login: str
+    link: str = ""
+    code: str = ""
+    asks: bool = False
+    strange: bool = False
+
+
+class LoginTyped(Event, frozen=True):
+    """Request: what it asked for was typed back; what that was is nowhere."""
+
+    login: str
+
+
+class LoginCancelled(Event, frozen=True):
+    """Request."""
+
+    login: str
+
+
+class LoginFailed(Event, frozen=True):
+    """Fact; `words` are its program's own."""
+
+    login: str
+    why: str
+    words: str = ""
+
+
+class LoginDone(Event, frozen=True):
+    """Fact: the account is signed in, by a secret of the vault (its name) or a folder."""
+
+    login: str
+    secret: str = ""
+    config_dir: str = ""
 
 
 class HeldAll(Event, frozen=True):
@@ -1311,6 +1358,12 @@ FleetEvent: TypeAlias = (
     | ReserveSet
     | RestOver
     | AccountFreed
+    | LoginBegun
+    | LoginShown
+    | LoginTyped
+    | LoginCancelled
+    | LoginFailed
+    | LoginDone
     | HeldAll
     | GaveUp
 )

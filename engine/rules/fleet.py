@@ -15,11 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import damage, disks, drift, reserve, starts
+from engine.rules import damage, disks, drift, logins, reserve, starts
 from engine.rules.damage import Damage
 from engine.rules.disks import Disk
 from engine.rules.drift import Drift
-from engine.rules.effects import AnyEffect, Tell
+from engine.rules.effects import AnyEffect, Say, Tell
 from engine.rules.events import (
     AccountAdded,
     AccountFreed,
@@ -30,6 +30,12 @@ from engine.rules.events import (
     HeldAll,
     HoldOver,
     LinesUnknown,
+    LoginBegun,
+    LoginCancelled,
+    LoginDone,
+    LoginFailed,
+    LoginShown,
+    LoginTyped,
     MachineAdded,
     MachineLoad,
     MachineLost,
@@ -50,6 +56,7 @@ from engine.rules.events import (
     StartOver,
     WindowOver,
 )
+from engine.rules.logins import Logins
 from engine.rules.reserve import Window, Windows
 from engine.rules.rests import Rest, over, rested, resting, without
 from engine.rules.words import HERE, Account, Kept, Reach
@@ -125,6 +132,7 @@ class Fleet(Struct, frozen=True, tag=True, kw_only=True):
     untried: tuple[tuple[str, float], ...] = ()  # accounts no turn was taken up with, since when
     drifts: tuple[Drift, ...] = ()  # versions of agents that say what we do not know
     damages: tuple[Damage, ...] = ()  # machines that lost some of what was printed there
+    logins: Logins = ()  # the last try of each account, until it is signed in
 
     def machine(self, name: str) -> Machine | None:
         return next((machine for machine in self.machines if machine.name == name), None)
@@ -215,12 +223,11 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
             left = _forgotten(now, account.name)  # another login may be another subscription
             since = () if account.agent == REHEARSAL else ((account.name, event.at),)
             left = replace(left, untried=(*left.untried, *since))
+            if not event.signed_in:
+                left = replace(left, rests=(*left.rests, _no_login(account.name, event.at)))
             return _grant(replace(left, accounts=(*kept, account)), event.at)
         case AccountRemoved(name=name) if now.account(name) is None:
-            raise Refused(
-                f"There is no account {name}. /accounts shows them, or on the box: quarterdeck "
-                "account list"
-            )
+            raise Refused(_NO_ACCOUNT.format(name))
         case AccountRemoved(name=name):
             kept = tuple(known for known in now.accounts if known.name != name)
             return _grant(replace(_forgotten(now, name), accounts=kept), event.at)
@@ -245,7 +252,14 @@ def decide(now: Fleet, event: FleetEvent) -> tuple[Fleet, tuple[AnyEffect, ...]]
         case AccountFreed(name=name) if resting(now.rests, name) is None:
             raise Refused(f"Account {name} does not wait for you any more.")
         case AccountFreed(name=name):
-            return _grant(replace(now, rests=without(now.rests, name)), event.at)
+            left = replace(now, logins=logins.without(now.logins, name))
+            return _grant(replace(left, rests=without(now.rests, name)), event.at)
+        case LoginBegun(account=name) if now.account(name) is None:
+            raise Refused(_NO_ACCOUNT.format(name))
+        case LoginBegun() | LoginShown() | LoginTyped() | LoginFailed() | LoginCancelled():
+            return replace(now, logins=logins.after(now.logins, event)), ()
+        case LoginDone():
+            return _signed_in(now, event)
         case _:
             return now, ()
 
@@ -285,7 +299,32 @@ def _forgotten(now: Fleet, account: str) -> Fleet:
         rests=without(now.rests, account),
         windows=reserve.without(now.windows, account),
         untried=tuple(one for one in now.untried if one[0] != account),
+        logins=logins.without(now.logins, account),
     )
+
+
+def _no_login(account: str, at: float) -> Rest:
+    return Rest(account=account, why=logins.NO_LOGIN, at=at)
+
+
+def _signed_in(now: Fleet, event: LoginDone) -> tuple[Fleet, tuple[AnyEffect, ...]]:
+    """Have an account go on with the login its owner just made."""
+    login = logins.named(now.logins, event.login)
+    account = now.account(login.account) if login else None
+    if account is None:
+        return now, ()
+    mended = logins.signed_in(account, event.secret, event.config_dir)
+    left = _forgotten(now, account.name)
+    left = replace(
+        left,
+        accounts=tuple(mended if one.name == mended.name else one for one in now.accounts),
+        untried=(*left.untried, (mended.name, event.at)),
+    )
+    after, effects = _grant(left, event.at)
+    waited = any(slot.account == account.name for slot in now.wanting)
+    goes_on = " What waited for it goes on." if waited else ""
+    said = f"Account {account.name} is signed in.{goes_on}"
+    return after, (Say(goal="", kind="news", text=said), *effects)
 
 
 def _still_untried(now: Fleet, event: SlotFreed) -> tuple[tuple[str, float], ...]:
@@ -325,6 +364,9 @@ def _nowhere(slot: Slot) -> str:
     return f"{ticked}: no {slot.agent} there; /settings in its topic ticks other machines"
 
 
+_NO_ACCOUNT = (
+    "There is no account {}. /accounts shows them, or on the box: quarterdeck account list"
+)
 _NO_MACHINE = (
     "There is no machine {}. /machines shows them, or on the box: quarterdeck machine list"
 )

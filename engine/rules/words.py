@@ -214,6 +214,7 @@ class Account(Struct, frozen=True):
     config_dir: str = ""
     env: tuple[tuple[str, str], ...] = ()
     secret_env: tuple[str, ...] = ()  # names; the values are in the vault as account/<name>/<KEY>
+    login_command: str = ""  # what signs it in, where not its agent's own way
 
 
 class Kept(Struct, frozen=True):

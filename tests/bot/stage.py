@@ -237,6 +237,9 @@ class FakeDoor:
     async def may_add_account(self, name: str, agent: str) -> None:
         self._must_be_here()
 
+    async def want_account(self, name: str, agent: str, cause: str) -> object:
+        return {"there": True, "verdict": f"Account {name} is there already."}
+
     async def sign_in(self, name: str, agent: str, sealed: bytes, cause: str) -> object:
         self._must_be_here()
         await self._vault.put(name, self._opener.open(sealed).decode(), 0.0)

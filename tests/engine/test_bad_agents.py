@@ -22,6 +22,7 @@ from engine.rules import killed, session_state, silence, steering
 from engine.views import (
     Card,
     FailureCard,
+    LoginCard,
     PermissionCard,
     PlanCard,
     QuestionCard,
@@ -140,9 +141,9 @@ async def test_an_agent_that_is_not_signed_in_is_one_card_and_goes_on_by_itself_
     """BR-54."""
     account = await phone.command(SIGNED_OUT)
     goal = await phone.goal(await phone.project(), GOAL)
-    card = await phone.card("", FailureCard, lambda card: account in card.what)
+    card = await phone.card("", LoginCard, lambda card: card.account == account)
     assert "Not logged in · Please run /login" in words(card)
-    assert labels(card) == ["Retry"]
+    assert labels(card) == ["Log in", "Token…", "Retry"]
     told = f"account {account}: not signed in"
     await phone.until(lambda: told in waits(phone, goal), "the reason of its wait")
     assert not phone.of(goal, FailureCard)
@@ -150,7 +151,7 @@ async def test_an_agent_that_is_not_signed_in_is_one_card_and_goes_on_by_itself_
     lead_id = phone.state(goal).session
     await phone.until(lambda: "It was read." in phone.session(lead_id).said, "the agent's words")
     assert GOAL in phone.heard(lead_id).split("\n")
-    assert not phone.of("", FailureCard)
+    assert not phone.of("", LoginCard)
 
 
 # The least that poses as the real one: it takes its prompt, says a word, and ends.

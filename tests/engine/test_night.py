@@ -33,7 +33,7 @@ from engine.engine import Engine
 from engine.rules.goal_state import Goal, ReviewStage
 from engine.rules.session_state import Session
 from engine.rules.session_state import Stage as SessionStage
-from engine.views import AnyCard, FailureCard, OwnerView, PlanCard
+from engine.views import AnyCard, LoginCard, OwnerView, PlanCard
 from tests.bot.stage import OWNER
 from tests.bot.test_outbox import Desk, desk_on
 from tests.engine.scenario import PROJECT, World, lay, wish
@@ -298,7 +298,7 @@ async def test_without_quiet_hours_what_rings_is_what_only_the_owner_can_mend_or
         ]
 
         up = night.newest()
-        (card,) = [c for c in night.engine.door.cards() if isinstance(c, FailureCard)]
+        (card,) = [c for c in night.engine.door.cards() if isinstance(c, LoginCard)]
         await night.press(card, "retry")
         await night.until(lambda: night.reviewed("cart"))
         assert night.rang(up) == ["Ready for your review"]

@@ -104,9 +104,11 @@ BARE = "purple-monkey-dishwasher"
 
 async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
-        prompt = await chat.sent("/accounts add main claude", "Paste the token of account main")
+        card = await chat.sent("/accounts add main claude", "Claude · main", label="Token…")
+        chat.phone.tap(card, "Token…")
+        prompt = await chat.until("Paste the token of account main")
         (said,) = chat.phone.reply(prompt, f"{ODD[:12]}\n {ODD[12:]}\n")
-        await chat.until("Account main is added", "It does not look like")
+        await chat.until("Account main was there", "It does not look like")
         await chat.until("the token of main", "deleted from the chat")
         assert chat.phone.message(said.id) is None
         assert ODD[:12] not in chat.phone.transcript()
@@ -118,7 +120,7 @@ async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_p
         chat.phone.tap(page, "New token…")
         prompt = await chat.until("Paste the token", "reply", after=page.id)
         chat.phone.reply(prompt, ANTHROPIC)
-        await chat.until("Account main was there: it is replaced")
+        await chat.until("Account main was there: it is replaced", after=prompt.id)
         (account,) = await chat.engine.door.accounts()
         assert account.secret_env == ("ANTHROPIC_API_KEY",)
         assert await chat.engine.door.secret("account/main/ANTHROPIC_API_KEY") == ANTHROPIC
@@ -127,6 +129,8 @@ async def test_a_token_given_for_an_account_is_in_no_file_however_it_looks(tmp_p
 
         asked = chat.phone.messages()[-1].id
         chat.phone.send("/accounts add other claude")
+        card = await chat.until("Claude · other", label="Token…", after=asked)
+        chat.phone.tap(card, "Token…")
         await chat.until("Paste the token of account other", after=asked)
         (said,) = chat.phone.send(BARE)  # no Reply
         await chat.until("the token of other", "deleted from the chat")

@@ -123,8 +123,7 @@ async def test_its_time_is_limited_and_it_ends_when_cancelled_or_with_its_link(
     await terminal.until("link")
     place = fence.place(str(terminal.home))
     assert fence.marked("login-l-1", place)
-    terminal.sign_ins.end_all()
-    await terminal.ended()
+    await terminal.sign_ins.close(20)
     assert not fence.marked("login-l-1", place)
 
 

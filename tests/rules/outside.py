@@ -111,6 +111,7 @@ from engine.views import (
     FailureCard,
     KeyedCard,
     LimitCard,
+    LoginCard,
     PermissionCard,
     PlanCard,
     QuestionCard,
@@ -170,6 +171,7 @@ TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (SessionCard, "drop"): lambda _: GoalDropped(),
     (FailureCard, "stop"): lambda _: GoalStopped(),
     (FailureCard, "retry"): lambda _: GoalResumed(),
+    (LoginCard, "retry"): lambda _: AccountFreed(name=""),
     (WorkerCard, "interrupt"): lambda _: TurnInterrupted(),
     (WorkerCard, "now"): lambda _: SaidNow(),
     (WorkerCard, "stop"): lambda card: PieceStopped(piece=card),
@@ -702,8 +704,8 @@ class Outside:
     def _tap(self, card: AnyCard, event: AnyEvent) -> Move:
         stream = f"goal/{card.goal}"
         match card, event:
-            case FailureCard(goal=""), _:
-                stream, event = "fleet", AccountFreed(name=board.account_of(card))
+            case LoginCard(), _:
+                stream, event = "fleet", AccountFreed(name=card.account)
             case ShipCard(), _:
                 stream = f"ship/{card.goal}"
             case SessionCard(), TurnInterrupted() | SaidNow():

@@ -18,7 +18,7 @@ from engine.rules.events import (
 )
 from engine.rules.piece import BATCH_S
 from engine.rules.words import TurnError
-from engine.views import FailureCard, WorkerCard
+from engine.views import LoginCard, WorkerCard
 from tests.rules.world import ACCOUNT, World, draft, started
 
 
@@ -41,8 +41,8 @@ def two_at_work() -> tuple[World, StartRun, StartRun]:
     return world, world.begin_turn(), world.begin_turn()
 
 
-def general(world: World) -> list[FailureCard]:
-    return [card for card in board.general(world.states) if isinstance(card, FailureCard)]
+def general(world: World) -> list[LoginCard]:
+    return [card for card in board.general(world.states) if isinstance(card, LoginCard)]
 
 
 def waits(world: World, piece: str) -> list[str]:
@@ -58,7 +58,7 @@ def test_a_stale_login_is_one_card_and_holds_every_run_of_its_account() -> None:
     refused(world, second, TurnError.LOGIN)
     assert world.owes(StartRun) == []
     (card,) = general(world)
-    assert (card.what, card.buttons) == ("Account main is not signed in", ("retry",))
+    assert (card.account, card.stage, card.buttons[-1]) == ("main", "needed", "retry")
     assert waits(world, "p-1") == waits(world, "p-2") == ["account main: not signed in"]
     assert [piece.attempt for piece in world.states["goal/g-1"].pieces] == [1, 1]
 
