@@ -83,17 +83,25 @@ class Quarterdeck:
     """Everything between an owner's phone and the agents; one project, one account."""
 
     def __init__(
-        self, folder: Path, api: ModelServer, *, command: str = str(CLI), path: str = ""
+        self,
+        folder: Path,
+        api: ModelServer,
+        *,
+        command: str = str(CLI),
+        path: str = "",
+        machine: Machine | None = None,
     ) -> None:
         """Take where all lies and the model.
 
         command   the account's agent; "" is the one found on the machine
         path      where the machine looks for one; "" is our own
+        machine   another one than this as it is
         """
         self.folder = folder
         self.api = api
         self.command = command
         self.path = path
+        self.machine = machine
         self.home = Home(folder / "home").make()
         self.emulator = Emulator(token=BOT_TOKEN, owner_id=OWNER, flood=False)
         self.later_s = 0.0  # by how much the engine's clock is ahead
@@ -143,6 +151,8 @@ class Quarterdeck:
         )
 
     def _machines(self) -> dict[str, Machine] | None:
+        if self.machine is not None:
+            return {"here": self.machine}
         if not self.path:
             return None
         # Agents are also looked for below the home of whoever runs the node.
