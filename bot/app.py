@@ -169,6 +169,7 @@ class App:
                     tasks.create_task(self.cards.follow(self.engine), name="changes"),
                     tasks.create_task(self.morning.run(), name="morning"),
                     tasks.create_task(self.reminders.run(), name="reminders"),
+                    tasks.create_task(self.requests.sealed.run(), name="sealed prompts"),
                     tasks.create_task(self._name_commands(), name="commands"),
                     tasks.create_task(forget_daily(self.store), name="forget"),
                 ]

@@ -13,7 +13,7 @@ from typing import TypeGuard
 import msgspec
 from msgspec.structs import replace
 
-from bot import delivery, text, text_away, text_files
+from bot import delivery, text, text_away, text_files, text_keys
 from bot.backlog import at_once, gathered
 from bot.chat import Chat, Place
 from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
@@ -318,6 +318,8 @@ class LaneLines:
             case Done() | Gone():
                 stored = f"Stored as {names}; deleted" if item.kept else "Not kept, and deleted"
                 words = text.said(f"{stored} from the chat.")
+                if item.where:
+                    words = text_keys.stored(item.names, item.where)
                 await self._off(line, queue=self._about(item, words, sounds=False))
             case Refused() | NoThread() if not item.names:
                 # Older than two days: nothing of it may be pressed any more, nor taken for what is.
@@ -338,7 +340,9 @@ class LaneLines:
     def _about(self, item: Delete, words: Words, *, sounds: bool) -> list[Queued]:
         if not item.names:
             return []
-        said = Say(words=words, goal=item.goal, sounds=sounds)
+        page = text_keys.page_of(item.names) if words.buttons else ""
+        card = text_keys.PANEL if words.buttons else ""
+        said = Say(words=words, goal=item.goal, sounds=sounds, card=card, revision=page)
         return packed(self._chat.id, Weight.DECISION if sounds else Weight.ANSWER, [said])
 
     async def _off(

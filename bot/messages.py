@@ -228,7 +228,10 @@ class Messages:
                 goal=heard.goal,
                 cause=heard.cause,
                 line=heard.text,
+                chat=heard.chat,
             )
         except Refused as refusal:
+            if self._cards.locked or refusal.sentence == text.LOCKED:  # another line helps nothing
+                return [said(text.LOCKED, heard.message_id)]
             return [asked_again(refusal.sentence, prompt, heard.goal)]
         return [*then.items, *receipt(heard, then.said)]

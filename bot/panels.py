@@ -56,6 +56,7 @@ class At(Struct, frozen=True, kw_only=True):
 
     about   what stands behind the panel's name in its id: a goal, a card, a machine
     page    the page the owner looks at, or is to see; "" = the first
+    chat    where its message stands, `message`; 0 while there is none
     goal    whose topic the message stands in; "" = General
     """
 
@@ -63,6 +64,8 @@ class At(Struct, frozen=True, kw_only=True):
     about: str = ""
     page: str = ""
     goal: str = ""
+    chat: int = 0
+    message: int = 0
     cause: str = ""
     zone: tzinfo | None = None
     now: float = 0.0
@@ -160,13 +163,21 @@ class Panels:
         )
 
     async def press(
-        self, pressed: Pressed, *, message_id: int, goal: str, cause: str, line: str = ""
+        self,
+        pressed: Pressed,
+        *,
+        message_id: int,
+        goal: str,
+        cause: str,
+        line: str = "",
+        chat: int = 0,
     ) -> Then:
         """Do what a button says, or what was typed for it; `items` then hold all there is to say.
 
         raises  Refused only for a typed line: at a tap it is `said`, and the panel shown anew
         """
-        panel, at = self._at(pressed.card, pressed.revision, goal, cause)
+        there = (chat, message_id)
+        panel, at = self._at(pressed.card, pressed.revision, goal, cause, there)
         try:
             then = await panel.press(at, pressed.verb, line)
         except Refused as refusal:
@@ -179,14 +190,16 @@ class Panels:
         if then.closed:
             words = text.said(then.closed)
         else:
-            words = await self._words(panel_id, then.page, goal)
+            words = await self._words(panel_id, then.page, goal, there)
         shown = Edit(
             message_id=message_id, words=words, goal=goal, card=panel_id, revision=then.page
         )
         return Then(said=then.said, alert=then.alert, items=(shown, *then.items))
 
-    async def _words(self, panel_id: str, page: str, goal: str) -> Words:
-        panel, at = self._at(panel_id, page, goal)
+    async def _words(
+        self, panel_id: str, page: str, goal: str, there: tuple[int, int] = (0, 0)
+    ) -> Words:
+        panel, at = self._at(panel_id, page, goal, there=there)
         try:
             return await self._worded(panel, at)
         except Refused as refusal:
@@ -202,13 +215,22 @@ class Panels:
         words = text.said(asked.sentence)
         return Say(words=words, goal=goal, prompt=prompt, placeholder=asked.placeholder or "…")
 
-    def _at(self, panel_id: str, page: str, goal: str, cause: str = "") -> tuple[Panel, At]:
+    def _at(
+        self,
+        panel_id: str,
+        page: str,
+        goal: str,
+        cause: str = "",
+        there: tuple[int, int] = (0, 0),
+    ) -> tuple[Panel, At]:
         name, _, about = panel_id.partition("-")
         at = At(
             engine=self._engine,
             about=about,
             page=page,
             goal=goal,
+            chat=there[0],
+            message=there[1],
             cause=cause,
             zone=self._zone(),
             now=self._wall(),

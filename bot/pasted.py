@@ -6,6 +6,7 @@ looks like a key, two_goes.py what goes on; messages.py asks here first.
 """
 
 import asyncio
+import hashlib
 import re
 from collections.abc import Sequence
 
@@ -13,11 +14,12 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import delivery, keys, text_settings, two_goes
+from bot import delivery, keys, meant, text_settings, two_goes
 from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
 from bot.unsaid import Delete
+from stores.cards import CardStore
 from stores.sealing import seal
 
 
@@ -36,10 +38,18 @@ class Pasted:
     public   the vault's public key
     """
 
-    def __init__(self, bot: telegram.Bot, engine: Engine, outbox: Outbox, public: bytes) -> None:
+    def __init__(
+        self,
+        bot: telegram.Bot,
+        engine: Engine,
+        outbox: Outbox,
+        store: CardStore,
+        public: bytes,
+    ) -> None:
         self._bot = bot
         self._engine = engine
         self._outbox = outbox
+        self._store = store
         self._public = public
         self._ended: dict[tuple[int, int, int], _Ended] = {}  # by chat, topic and who wrote
 
@@ -60,26 +70,44 @@ class Pasted:
         for message_id in ids:
             await delivery.delete(self._bot, parts[0].by.chat, message_id)
         kept = not _is_address(parts[0], pieces[0])
+        about = await self._about(parts)
         names: dict[str, str] = {}
+        scopes: dict[str, str] = {}
         for key in [key for piece in found for key in piece]:
             if not kept:
                 names[key.value] = key.name
             elif key.value not in names:
                 more = key is rest and half is not None and bool(half.name)
-                names[key.value] = await self._kept(
-                    key, parts[0].update_id, len(names), instead=more
-                )
+                name, scope = await self._kept(key, parts[0].update_id, len(names), instead=more)
+                names[key.value], scopes[name] = name, scope
+                await meant.note(self._store, name, replace(about, sure=key.sure))
         clean = [
             keys.replaced(piece, in_piece, lambda key: names[key.value])
             for piece, in_piece in zip(pieces, found, strict=True)
         ]
         self._end_on(parts, two_goes.tail_of(pieces[0], found[0], names) if kept else None)
-        goal = self._outbox.goal_of_thread(
-            parts[0].by.chat, int(parts[0].body.get("message_thread_id") or 0)
-        )
         last = tuple(dict.fromkeys(names.values()))
+        goal = self._goal_here(parts[0])
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
-        return clean, [*deletes, Delete(message_id=ids[-1], names=last, goal=goal, kept=kept)]
+        where = tuple(scopes[name] for name in last) if kept else ()
+        named = Delete(message_id=ids[-1], names=last, goal=goal, kept=kept, where=where)
+        return clean, [*deletes, named]
+
+    def _goal_here(self, one: Arrived) -> str:
+        thread = int(one.body.get("message_thread_id") or 0)
+        return self._outbox.goal_of_thread(one.by.chat, thread)
+
+    async def _about(self, parts: Sequence[Arrived]) -> meant.Meant:
+        """Return what a message is for, as far as it can be known before it is read."""
+        chat, body = parts[0].by.chat, parts[0].body
+        answered = int((body.get("reply_to_message") or {}).get("message_id") or 0)
+        told = await self._outbox.told(chat, answered) if answered else None
+        return meant.Meant(
+            chat=chat,
+            message_id=int(body["message_id"]),
+            goal=(told.goal if told else "") or self._goal_here(parts[0]),
+            card=told.card if told else "",
+        )
 
     def _gone_on(
         self, parts: Sequence[Arrived], whole: str
@@ -109,12 +137,22 @@ class Pasted:
         """Look a text through; in a long one others have their turn in between."""
         found: list[keys.Key] = []
         for part in keys.by_parts(text):
-            found += part
+            found += [key for key in part if not await self._is_plain(key)]
             await asyncio.sleep(0)
         return found
 
-    async def _kept(self, key: keys.Key, update: int, number: int, *, instead: bool = False) -> str:
-        """Have a key kept; `instead` of the half that was kept as its name. Return what it is kept as."""
+    async def _is_plain(self, key: keys.Key) -> bool:
+        """Return whether its owner said of this very text that it is no secret."""
+        digest = hashlib.sha256(key.value.encode(errors="replace")).hexdigest()
+        return await meant.is_plain(self._store, digest)
+
+    async def _kept(
+        self, key: keys.Key, update: int, number: int, *, instead: bool = False
+    ) -> tuple[str, str]:
+        """Have a key kept; `instead` of the half that was kept as its name.
+
+        Return what it is kept as, and where it may be used.
+        """
         sealed = seal(self._public, key.value.encode(errors="replace"))
         result = await self._engine.call(
             "keep_secret",
@@ -124,8 +162,8 @@ class Pasted:
             instead=instead,
         )
         if isinstance(result, dict):
-            result = result.get("name")
-        return str(result) if result else key.name
+            return str(result.get("name") or key.name), str(result.get("scope") or "")
+        return str(result) if result else key.name, ""
 
 
 def _place(one: Arrived) -> tuple[int, int, int]:

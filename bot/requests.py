@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import telegram
 from msgspec.structs import replace
 
-from bot import logins
+from bot import key_panel, logins
 from bot.cards import Cards
 from bot.commands import Commands
 from bot.edits import Edits
@@ -44,13 +44,12 @@ PANELS: tuple[Panel, ...] = (
     Settings(),
     PlanPanel(),
     KeptRules(),
-    KeyPanel(),
     Which("stop"),
     Which("resume"),
 )
 
 # What is typed next is a secret: by the verb of the prompt that asks.
-SECRETS = logins.KINDS
+SECRETS = (*logins.KINDS, *key_panel.KINDS)
 
 
 class Requests:
@@ -74,15 +73,16 @@ class Requests:
         wall: Callable[[], float] = time.time,
     ) -> None:
         self._outbox = outbox
+        self.sealed = SealedPrompts(bot, engine, outbox, store, SECRETS, public=public)
         shown = Panels(
             engine,
-            panels,
+            [*panels, KeyPanel(store, self.sealed)],
             zone=lambda: cards.zone,
             wall=wall,
             card=lambda name: cards.live.get(name),
             live=lambda: list(cards.live.values()),
         )
-        pasted = Pasted(bot, engine, outbox, public)
+        pasted = Pasted(bot, engine, outbox, store, public)
         file_back = FileBack(engine, cards)
         self._taps = Taps(bot, engine, outbox, cards, shown, tap_s=tap_s)
         self._edits = Edits(engine, store, cards, pasted)
@@ -95,7 +95,7 @@ class Requests:
             cards,
             pasted=pasted,
             sending=Sending(bot, attached),
-            sealed=SealedPrompts(bot, engine, outbox, store, SECRETS, public=public),
+            sealed=self.sealed,
         )
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:

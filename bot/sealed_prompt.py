@@ -4,11 +4,14 @@ A reply to such a prompt is one, and for some minutes so is what was typed witho
 its kind says; then all of it is, whatever it looks like: nobody looks for a key in it, it goes into no
 line, no card and no log. A prompt takes one answer; a later reply to it is deleted. It is sealed here with
 the vault's public key, the message is deleted, and the engine alone can open it. What is asked for, and
-where it goes, is a `Kind`: logins.py has those of accounts. Neighbour: keys.py (keys in any other message).
+where it goes, is a `Kind`: logins.py has those of accounts, key_panel.py that of a key with a name.
+Neighbour: keys.py (keys in any other message).
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -17,17 +20,19 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import delivery, text
+from bot import delivery, text, text_keys
 from bot.heard import asked_again
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Outbox
 from bot.panels import Engine, verdict
-from bot.unsaid import Delete, Prompt, Say
+from bot.unsaid import Delete, Edit, Item, Prompt, Say, Weight
 from engine.errors import Refused
 from stores.cards import CardStore, Prompted, Told
 from stores.sealing import seal
 
 OPEN_S = 10 * 60.0  # so long an answer is known for one that was typed without Reply
+GRACE_S = 15.0  # and so much longer: what was typed in time may come late
+OVER = 1  # no update: a question that was cancelled, or not answered in time
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -39,6 +44,9 @@ class Kind(Struct, frozen=True, kw_only=True):
     bare     what is taken for the answer without Reply; a whole message
     joined   what is typed is one word, however the app cut or wrapped it
     kept     whether the vault keeps it
+    anything  whatever comes is the answer, but for what `bare` leaves out; of several such questions in a
+             chat only the newest is open
+    closing  what its message says once it was answered; too_late: nobody did in time, and that is told
     """
 
     verb: str
@@ -49,6 +57,9 @@ class Kind(Struct, frozen=True, kw_only=True):
     bare: re.Pattern[str]
     joined: bool = True
     kept: bool = True
+    anything: bool = False
+    closing: Callable[[Prompt], str] | None = None
+    too_late: Callable[[Prompt], str] | None = None
 
 
 class SealedPrompts:
@@ -73,6 +84,66 @@ class SealedPrompts:
         self._store = store
         self._kinds = {kind.verb: kind for kind in kinds}
         self._public = public
+        self._asked_anew = asyncio.Event()
+
+    async def run(self) -> None:
+        """Close the questions that nobody answered in time, until cancelled."""
+        while True:
+            left_s = await self._close_late()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left_s):
+                    await self._asked_anew.wait()
+                    # It is not in the chat yet; whenever it comes, it is late no sooner than this.
+                    self._asked_anew.clear()
+                    await asyncio.wait_for(self._asked_anew.wait(), OPEN_S + GRACE_S)
+
+    async def _close_late(self) -> float | None:
+        """Return in how long the next one is late; None: none is open."""
+        left: list[float] = []
+        for chat, asked, prompt in await self._open():
+            kind = self._kinds[prompt.verb]
+            left_s = asked.at + OPEN_S + GRACE_S - self._outbox.wall()
+            if kind.too_late is None:
+                continue
+            if left_s > 0:
+                left.append(left_s)
+                continue
+            words = text.said(kind.too_late(prompt))
+            unanswered = text.said(text_keys.UNANSWERED)
+            shown = Edit(message_id=asked.message_id, words=unanswered, goal=asked.goal)
+            await self._outbox.say(chat, Weight.ANSWER, shown, Say(words=words, goal=asked.goal))
+            await self._use_up(chat, asked, replace(prompt, used=OVER))
+        return min(left, default=None)
+
+    async def _open(
+        self, verbs: Sequence[str] = (), chat: int = 0
+    ) -> list[tuple[int, Prompted, Prompt]]:
+        """Return the questions that wait for an answer, the newest first."""
+        found = await self._store.prompts(verbs or list(self._kinds), 0.0, chat)
+        opened = [(there, asked, _prompt(asked)) for there, asked in found]
+        return [one for one in opened if self._kind(one[2]) and not one[2].used]
+
+    async def begin(self, chat: int, verb: str) -> list[Item]:
+        """Close what is still open of a kind in a chat: another is asked now. Return what shows it."""
+        self._asked_anew.set()
+        items: list[Item] = []
+        for _, asked, prompt in await self._open([verb], chat):
+            await self._use_up(chat, asked, replace(prompt, used=OVER))
+            words = text.said(text_keys.ASKED_ANEW)
+            items.append(Edit(message_id=asked.message_id, words=words, goal=asked.goal))
+        return items
+
+    async def waiting(self, chat: int, message_id: int) -> Prompt | None:
+        """Return what a message asks for, while it does."""
+        asked = await self._outbox.prompted(chat, message_id)
+        prompt = _prompt(asked) if asked is not None else None
+        return prompt if prompt is not None and self._kind(prompt) and not prompt.used else None
+
+    async def change(self, chat: int, message_id: int, prompt: Prompt) -> None:
+        """Have a message that still waits ask for something else; `used`: for nothing any more."""
+        asked = await self._outbox.prompted(chat, message_id)
+        if asked is not None and not _prompt(asked).used:
+            await self._use_up(chat, asked, prompt)
 
     async def take(self, parts: Sequence[Arrived]) -> Reply | None:
         """Return what is said of such an answer, None for a message that is none."""
@@ -91,15 +162,38 @@ class SealedPrompts:
         typed = "".join(in_order(parts))
         typed = "".join(typed.split()) if kind.joined else typed.strip()
         if not typed or any("text" not in one.body for one in parts):
-            return Reply((*gone, asked_again(kind.as_text, prompt)))
+            return Reply(
+                (*gone, await self._again(kind.as_text, kind, chat, asked, prompt, update))
+            )
         sealed = seal(self._public, typed.encode(errors="replace"))
         try:
             kept = await kind.keep(self._engine, prompt, sealed, f"telegram:{parts[0].update_id}")
         except Refused as refusal:
-            return Reply((*gone, asked_again(refusal.sentence, prompt)))
+            again = await self._again(refusal.sentence, kind, chat, asked, prompt, update)
+            return Reply((*gone, again))
         await self._use_up(chat, asked, replace(prompt, used=update))
         named = Delete(message_id=ids[-1], names=(kind.named(prompt),), kept=kind.kept)
-        return Reply((*gone[:-1], Say(words=text.said(verdict(kept))), named))
+        if isinstance(kept, dict) and "scope" in kept:
+            named = replace(named, names=(str(kept["name"]),), where=(str(kept["scope"]),))
+        told = verdict(kept)
+        shown: list[Item] = []
+        if kind.closing is not None:
+            words = text.said(kind.closing(prompt))
+            shown = [Edit(message_id=asked.message_id, words=words, goal=asked.goal)]
+        says = [Say(words=text.said(told))] if told else []
+        return Reply((*gone[:-1], *shown, *says, named))
+
+    async def _again(
+        self, why: str, kind: Kind, chat: int, asked: Prompted, prompt: Prompt, update: int
+    ) -> Say:
+        """Ask once more; of what takes anything, the question before is over then."""
+        fresh = replace(prompt, used=0)
+        if kind.anything:
+            await self._use_up(chat, asked, replace(prompt, used=update))
+            self._asked_anew.set()
+            if why == text.LOCKED:
+                return Say(words=text.said(why), goal=asked.goal)
+        return asked_again(why, fresh, asked.goal if kind.anything else "")
 
     async def _use_up(self, chat: int, asked: Prompted, prompt: Prompt) -> None:
         told = Told(asked.goal, "", msgspec.json.encode(prompt))
@@ -114,19 +208,27 @@ class SealedPrompts:
             asked = await self._outbox.prompted(one.by.chat, message_id)
             if asked is not None or not _of_topic(one):
                 return asked if asked is not None and self._kind(_prompt(asked)) else None
-        if len(parts) > 1 or one.by.quoted:
-            return None
-        asked = await self._store.prompted(one.by.chat)
-        kind = self._kind(_prompt(asked)) if asked is not None else None
-        if asked is None or kind is None or _prompt(asked).used:
-            return None
-        if not kind.bare.fullmatch(str(one.body.get("text") or "")):
+        if one.by.quoted or one.by.kind != "message":
             return None
         in_goal = self._outbox.goal_of_thread(
             one.by.chat, int(one.body.get("message_thread_id") or 0)
         )
-        late = float(one.body.get("date", 0)) - asked.at > OPEN_S
-        return None if late or in_goal != asked.goal else asked
+        sent_at = float(one.body.get("date", 0))
+        since = sent_at - OPEN_S - GRACE_S
+        for _, asked in await self._store.prompts(list(self._kinds), since, one.by.chat):
+            prompt = _prompt(asked)
+            kind = self._kind(prompt)
+            if kind is None or prompt.used or in_goal != asked.goal:
+                continue
+            if self._answers(kind, parts):
+                return asked
+        return None
+
+    def _answers(self, kind: Kind, parts: Sequence[Arrived]) -> bool:
+        words = str(parts[0].body.get("text") or "")
+        if kind.anything:
+            return "text" not in parts[0].body or kind.bare.fullmatch(words) is not None
+        return len(parts) == 1 and kind.bare.fullmatch(words) is not None
 
     def _kind(self, prompt: Prompt) -> Kind | None:
         return None if prompt.card else self._kinds.get(prompt.verb)

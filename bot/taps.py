@@ -253,6 +253,7 @@ class Taps:
             message_id=int(message.get("message_id", 0)),
             goal=goal,
             cause=f"telegram:{one.update_id}",
+            chat=one.by.chat,
         )
         then = await self._in_time(one.body, call, lambda then: (then.said, then.alert))
         if isinstance(then, Reply):

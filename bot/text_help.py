@@ -35,7 +35,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /projects  list; /projects add NAME PATH_OR_URL
 /machines  list; /machines add NAME USER@HOST
 /accounts  list; /accounts add NAME claude, then Log in on its card
-/keys  what the vault keeps: where each may be used, forget it
+/keys  what the vault keeps: add one by name, where it may be used, rename, forget
 /stop  in a session, or which one is asked; /stop all
 /resume  likewise; /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT
@@ -57,7 +57,7 @@ COMMANDS = (
     ("file", "A file of this session: /file docs/plan.md"),
     ("machines", "Computers agents run on, or add one"),
     ("accounts", "Who pays for agents, or add one"),
-    ("keys", "What the vault keeps, or forget one"),
+    ("keys", "What the vault keeps; add, rename or forget one"),
     ("stop", "Stop this session, or: /stop all"),
     ("resume", "Go on with it, or: /resume all"),
     ("settings", "Yours; in a session: its own; or of a project"),

@@ -9,14 +9,27 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from bot.entities import Builder, one_line
-from bot.panels import mark
+from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
 from bot.text_sheet import Button, Words, count
 from engine.moments import gone_by
 from engine.views import KeyView
 
+PANEL = "keys"
 PAGE = 8
 LIST = Button("← Keys", "list")
+ADD = Button("Add…", "add")
+NO_SECRET = Button("It was no secret", "was_no_secret")
+ADD_NAME = Question(
+    "What is the key called? Reply to this message; its value is asked for next.", "STRIPE_KEY"
+)
+NEW_NAME = Question("What is it called from now on? Reply to this message.", "STRIPE_KEY")
+OVER = "That question is over: what you sent is deleted, and not kept. /keys asks anew."
+AS_TEXT = "Send the value as text. What you sent is deleted, and was not kept."
+OVER_ALREADY = "That question is over. /keys asks anew."
+CANCELLED = "Cancelled: nothing was kept. What you write is heard again."
+UNANSWERED = "Not answered in time: nothing was kept here."
+ASKED_ANEW = "Asked for another one: nothing was kept here."
 BACK = Button("← Back", "back")
 
 
@@ -28,7 +41,8 @@ def listed(
     if not views:
         sheet.line("The vault is empty", "bold")
         sheet.line("Paste a key here: it is sealed, deleted from the chat and kept by its name.")
-        return Words(sheet.done())
+        sheet.line("Add… takes anything as a secret, however it looks.")
+        return Words(sheet.done(), ((ADD,),))
     last = (len(views) - 1) // PAGE
     page = min(page, last)
     shown = views[page * PAGE : (page + 1) * PAGE]
@@ -39,7 +53,7 @@ def listed(
     buttons = [Button(one_line(view.name, 28), f"key-{mark(view.name)}") for view in shown]
     turns = [Button("← Earlier", f"page-{page - 1}")] if page else []
     turns += [Button("Later →", f"page-{page + 1}")] if page < last else []
-    return Words(sheet.done(), side_by_side(buttons, 2) + side_by_side(turns, 2))
+    return Words(sheet.done(), (*side_by_side(buttons, 2), *side_by_side(turns, 2), (ADD,)))
 
 
 def _standing(view: KeyView, zone: tzinfo | None, now: float) -> str:
@@ -56,8 +70,78 @@ def where(scope: str) -> str:
     return f"{kind} {one_line(name, 60)} only" if scope else "everywhere"
 
 
-def one(view: KeyView, zone: tzinfo | None = None, now: float = 0.0) -> Words:
-    """Show one key, all but its value."""
+def page_of(names: Sequence[str]) -> str:
+    """Return the page of the message that says what was stored."""
+    return f"K{mark(names[0])}" if len(names) == 1 else "M"
+
+
+def stored(names: Sequence[str], scopes: Sequence[str]) -> Words:
+    """Say what a message held, and that it is gone from the chat."""
+    shown = [one_line(name, 80) for name in names]
+    sheet = Builder().line(f"Stored as {' and '.join(shown)}; deleted from the chat.")
+    if len(set(scopes)) == 1:
+        sheet.line(f"May be used {where(scopes[0])}, each time you allow it.")
+    else:
+        for name, scope in zip(shown, scopes, strict=True):
+            sheet.line(f"{name}: may be used {where(scope)}, each time you allow it.")
+    if len(names) > 1:
+        each = [Button(one_line(name, 28), f"key-{mark(name)}") for name in names]
+        return Words(sheet.done(), side_by_side(each[:40], 2))
+    return Words(sheet.done(), ((NO_SECRET,), *_CHANGES))
+
+
+def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: int) -> Words:
+    """Ask for a value: whatever comes next is it."""
+    sheet = Builder().line(f"Type the value of {one_line(name, 80)}", "bold")
+    sheet.line(
+        "Whatever you write here next is the secret, however it looks: it is sealed and deleted, and no "
+        f"agent sees it. A command like /stop stays one. Open for {minutes} minutes."
+    )
+    if version:
+        sheet.line(f"There is one of that name: this becomes its version {version + 1}.")
+    sheet.line(f"May be used {where(scope)}.")
+    buttons = [
+        Button(f"{'✓ ' if one == scope else ''}{where(one)}"[:40], f"at-{mark(one)}")
+        for one in known
+    ]
+    cancel = (Button("Cancel", "cancel"),)
+    return Words(sheet.done(), (*side_by_side(buttons[:40], 2), cancel))
+
+
+def given(name: str) -> str:
+    return f"{one_line(name, 80)} was given, and is sealed."
+
+
+def too_late(name: str, minutes: int) -> str:
+    return (
+        f"No value of {one_line(name, 80)} came within {minutes} minutes, so nothing was kept. What you "
+        "write is heard again; /keys asks anew."
+    )
+
+
+def really_plain(name: str) -> Words:
+    """Ask once more before what looks like a known kind of key is handed to an agent."""
+    sheet = Builder().line(f"Hand on what {one_line(name, 80)} stands for?", "bold")
+    sheet.line(
+        "It has the shape of a real key. Its session would read it in clear, and so its model."
+    )
+    hand = Button("Hand it on in clear", "clear", "danger")
+    return Words(sheet.done(), ((hand,), (BACK,)))
+
+
+def one(
+    view: KeyView,
+    zone: tzinfo | None = None,
+    now: float = 0.0,
+    *,
+    alone: bool = False,
+    maybe_none: bool = False,
+) -> Words:
+    """Show one key, all but its value.
+
+    alone       in the message that said it was stored: no list is around it
+    maybe_none  it may be said to be no secret
+    """
     sheet = Builder().line(one_line(view.name, 80), "bold")
     if view.refused:
         sheet.line(f"⚠ {one_line(view.refused, 300)}")
@@ -74,8 +158,17 @@ def one(view: KeyView, zone: tzinfo | None = None, now: float = 0.0) -> Words:
     if view.account:
         sheet.line(f"Signs account {one_line(view.account, 40)} in: /accounts")
         return Words(sheet.done(), ((LIST,),))
-    first = () if view.refused else (Button("Where…", "scope"),)
-    return Words(sheet.done(), ((*first, Button("Forget…", "forget", "danger")), (LIST,)))
+    rows = [] if alone else [(LIST,)]
+    if view.refused:
+        return Words(sheet.done(), ((Button("Forget…", "forget", "danger"),), *rows))
+    first = [(NO_SECRET,)] if maybe_none and not view.used_at else []
+    return Words(sheet.done(), (*first, *_CHANGES, *rows))
+
+
+_CHANGES = (
+    (Button("Where…", "scope"), Button("Rename…", "rename")),
+    (Button("Forget…", "forget", "danger"),),
+)
 
 
 def scopes(view: KeyView, known: Sequence[str]) -> Words:

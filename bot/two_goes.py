@@ -49,14 +49,16 @@ def together(first: str, second: str) -> str | None:
     if run is None or not head:
         return None
     alone = {key.value for key in keys.find(rest[:_ENDS])}
-    for between in ("\n",) if block_open(head[-_ENDS:]) else ("", " ", "\n"):
+    is_block = block_open(head[-_ENDS:])
+    for between in ("\n",) if is_block else ("", " ", "\n"):
         at = len(head[-_ENDS:]) + len(between)
         glued = head[-_ENDS:] + between + rest[:_ENDS]
         for key in keys.find(glued):
             if key.end <= at or key.start > at or (key.start == at and key.value in alone):
                 continue
-            ends_there = key.end >= at + run.end("run") and begun(glued[: key.end]) is None
-            if between == "\n" or key.start == at or ends_there or made_up(run["run"]):
+            ends_there = key.end >= at + run.start("run") + len(run["run"].rstrip(".,;:!?)"))
+            whole = begun(glued[: key.end]) is None
+            if is_block or (ends_there and (whole or made_up(run["run"]))):
                 return head + between + rest
     return None
 

@@ -94,12 +94,14 @@ class Delete(Struct, frozen=True, tag=True, kw_only=True):
     """A message to be deleted; with `names`, one that held those secrets: then it is said.
 
     kept   whether they are in the vault: not what stood in an address that is refused anyway
+    where  the scope of each, where its owner may now do something about them
     """
 
     message_id: int
     names: tuple[str, ...] = ()
     goal: str = ""
     kept: bool = True
+    where: tuple[str, ...] = ()
 
 
 class React(Struct, frozen=True, tag=True, kw_only=True):

@@ -19,15 +19,14 @@ from engine import board, retention
 from engine.adapters.runs import CHECK_LIMIT_S
 from engine.node import tidy
 from engine.requests.edits import Edits
+from engine.requests.given_keys import GivenKeys
 from engine.requests.key_use import KeyUse
-from engine.requests.keys import Keys
 from engine.requests.locking import Locking
 from engine.requests.machines import Machines
 from engine.requests.peeks import Peeks
 from engine.requests.plans import Plans
 from engine.requests.projects import Projects
 from engine.requests.settings import Settings
-from engine.requests.taps import Taps
 from engine.room import FULL
 from engine.rules import asking, damage, disks, drift, silence
 from engine.rules.plan import MAX_ATTEMPTS
@@ -44,7 +43,7 @@ PATIENCE = {
 }
 
 
-class Door(Taps, Peeks, Edits, Plans, Projects, Machines, Keys, KeyUse, Settings, Locking):
+class Door(GivenKeys, Peeks, Edits, Plans, Projects, Machines, KeyUse, Settings, Locking):
     """The owner's requests and views."""
 
     # ------------------------------------------------------------ cards, kept current

@@ -235,6 +235,26 @@ class CardStore:
         )
         return Told(*rows[0]) if rows else None
 
+    async def prompts(
+        self, verbs: Sequence[str], since: float, chat: int = 0, most: int = 300
+    ) -> list[tuple[int, Prompted]]:
+        """Return the messages that asked for a reply of these kinds, each with its chat, newest first.
+
+        most   of the newest messages of a chat that are looked at; all, where no chat is named
+        """
+        marks = ",".join("?" * len(verbs))
+        among = (
+            "(SELECT * FROM messages WHERE chat = ? ORDER BY message_id DESC LIMIT ?)"
+            if chat
+            else "messages"
+        )
+        rows = await self._database.fetch(
+            f"SELECT chat, message_id, goal, prompt, at FROM {among} WHERE at >= ? AND prompt IS NOT NULL"
+            f" AND json_extract(CAST(prompt AS TEXT), '$.verb') IN ({marks}) ORDER BY message_id DESC",
+            (*((chat, most) if chat else ()), since, *verbs),
+        )
+        return [(there, Prompted(*rest)) for there, *rest in rows]
+
     async def prompted(self, chat: int, message_id: int = 0) -> Prompted | None:
         """Return the prompt a message is, or the newest one of a chat."""
         rows = await self._database.fetch(
@@ -348,6 +368,13 @@ class CardStore:
     async def fact(self, name: str) -> str:
         rows = await self._database.fetch("SELECT value FROM facts WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
+
+    async def named_facts(self, prefix: str) -> dict[str, str]:
+        """Return the facts whose names begin so, by what follows in them."""
+        rows = await self._database.fetch(
+            "SELECT name, value FROM facts WHERE substr(name, 1, ?) = ?", (len(prefix), prefix)
+        )
+        return {str(name)[len(prefix) :]: str(value) for name, value in rows}
 
     async def facts(self, prefix: str) -> int:
         """Return how many facts' names begin so."""

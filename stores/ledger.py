@@ -432,6 +432,10 @@ class Ledger:
 
         await self._file.write(work, what="decision")
 
+    async def decided(self, cause: str) -> bool:
+        """Return whether a decision of this cause was written down."""
+        return bool(await self._file.fetch("SELECT 1 FROM decisions WHERE cause = ?", (cause,)))
+
     async def retain(self, before: float, decided_before: float = 0.0) -> None:
         """Let go of events, notes and done effects older than `before`; states stay.
 

@@ -8,7 +8,7 @@ back as it once was is not told from a restored one: that is what backups are.
     create_keys(home)                      once, at setup
     seal(public, bytes) -> bytes           the bot, with the public half alone
     Opener(private).open(sealed) -> bytes  the engine
-    Vault(database, private)               put, get, use, names, listed, values, move, forget
+    Vault(database, private)               put, get, use, names, listed, values, move, rename, forget
 
 The boxes are sealing.py's, the rows vault_rows.py's, a new key rotation.py's; the file is database.py's.
 """
@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from stores.database import Database, Row
 from stores.sealing import NotOpened, Opener, create_keys, read_key, seal
@@ -237,6 +237,39 @@ class Vault:
             return True
 
         return await self._database.write(work, what="secret moved")
+
+    async def scope(self, name: str) -> str:
+        """Return where a name may be used; "" also where there is none of it."""
+        rows, _ = await self._rows(name)
+        return rows[0].scope if rows else ""
+
+    async def rename(self, name: str, new: str) -> bool:
+        """Call a secret otherwise, with all its versions; return whether there is such a name.
+
+        raises  NotOpened when one of them cannot be opened, or the new name is another's
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            rows, newest = _of(connection, name)
+            if not rows:
+                return False
+            if any(_of(connection, new)):
+                raise NotOpened(f"There is a secret named {new} already: take another name.")
+            self._newest(name, rows, newest)
+            for row in rows:
+                moved = self._cipher.row(
+                    new, row.version, row.scope, self._cipher.value(row), row.at
+                )
+                self._store(connection, replace(moved, used=row.used))
+            last = self._cipher.newest(new, rows[0].version)
+            connection.execute("INSERT OR REPLACE INTO newest VALUES (?, ?)", (new, last))
+            for table in ("secrets", "newest"):
+                connection.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
+            return True
+
+        found = await self._database.write(work, what="secret renamed")
+        await self._changed()
+        return found
 
     async def forget(self, name: str) -> bool:
         """Delete a name with all its versions, overwriting them; return whether there was one."""

@@ -76,7 +76,7 @@ _NAMED: Final = re.compile(
 )
 _SAID: Final = re.compile(
     r"\b(?:api[ _-]?key|token|secret|password|passphrase|passwort|pwd|credentials?)\b"
-    r"[^\n.?!:=(){}]{0,30}[:=]\s*\Z",
+    r"[^\n.?!:=(){}\[\]]{0,30}[:=]\s*\Z",
     re.IGNORECASE,
 )
 _OPEN_BLOCK: Final = re.compile(

@@ -243,6 +243,31 @@ class ScopeKey(Arguments, frozen=True):
     scope: str
 
 
+class AddKey(Arguments, frozen=True):
+    """`sealed` is the value, sealed where it was typed."""
+
+    name: str
+    scope: str
+    sealed: bytes
+
+
+class RenameKey(Arguments, frozen=True):
+    """`goal` and `card`: what the message was for that held it."""
+
+    name: str
+    new: str
+    goal: str = ""
+    card: str = ""
+
+
+class NoSecret(Arguments, frozen=True):
+    """`goal` and `card`: what the message was for that held it."""
+
+    name: str
+    goal: str = ""
+    card: str = ""
+
+
 class DecisionsSince(Arguments, frozen=True):
     """Unix seconds; of one goal, or "" = of all; past a number."""
 
@@ -312,6 +337,10 @@ VERBS: Final[dict[str, Verb]] = {
     "keep_secret": Verb(KeepSecret, changes=True),
     "keys": Verb(Nothing, tuple[KeyView, ...]),
     "scope_key": Verb(ScopeKey, changes=True),
+    "may_add_key": Verb(Named),
+    "add_key": Verb(AddKey, changes=True),
+    "rename_key": Verb(RenameKey, changes=True),
+    "no_secret": Verb(NoSecret, changes=True),
     "forget_key": Verb(Named, changes=True),
     "unseal": Verb(Unseal, bytes),
     "health": Verb(Nothing),

@@ -167,14 +167,14 @@ class Accounts(Inside):
     async def keep_secret(
         self, name: str, sealed: bytes | str, instead: bool = False, cause: str = ""
     ) -> dict[str, str]:
-        """Keep what was sealed for us: {"name": where it is kept}."""
+        """Keep what was sealed for us: {"name": what it is kept as, "scope": where it may be used}."""
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         value = self._open(body).decode("utf-8", "replace")
         await self._decided(f"kept in the vault: {name}", cause)
         kept = await self._keys().put(
             name, value, self._clock(), replace=instead or name.startswith("account/")
         )
-        return {"name": kept}
+        return {"name": kept, "scope": await self._keys().scope(kept)}
 
     async def unseal(self, sealed: bytes) -> bytes:
         """Open an update the bot sealed before it was last ended."""

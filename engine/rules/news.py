@@ -54,6 +54,18 @@ def go_changed(*, auto: bool, waits: bool) -> str:
     return f"[Quarterdeck] From now on you may start your plans yourself, with start_plan.{now}"
 
 
+def key_renamed(name: str, new: str) -> str:
+    return (
+        f"[Quarterdeck] The owner calls the key {{{{{name}}}}} otherwise from now on: {{{{{new}}}}}. Its value "
+        "is the same. Nothing else changed; go on."
+    )
+
+
+def no_secret(name: str, text: str) -> str:
+    """Give back what was taken for a key: the owner's own words, of their own message."""
+    return f"{{{{{name}}}}} in what I wrote was no secret. It stands for this:\n\n{text}"
+
+
 def woken(why: str) -> str:
     return f"[Quarterdeck] You asked to be woken now: {why}"
 

@@ -29,7 +29,11 @@ async def test_it_is_sealed_deleted_and_stands_as_its_name_in_what_is_heard(stag
     ((_, args),) = await stage.asked()
     assert args["text"] == "Deploy with {{ANTHROPIC_API_KEY}} please"
     told = await stage.phone.wait_for(lambda m: m.text.startswith("Stored as"))
-    assert told.text == "Stored as ANTHROPIC_API_KEY; deleted from the chat."
+    assert told.text == (
+        "Stored as ANTHROPIC_API_KEY; deleted from the chat.\n"
+        "May be used everywhere, each time you allow it."
+    )
+    assert told.labels == ["It was no secret", "Where…", "Rename…", "Forget…"]
     assert stage.phone.message(said.id) is None
     assert await stage.vault.get("ANTHROPIC_API_KEY") == KEY
     await stage.stop_bot()

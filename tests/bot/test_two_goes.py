@@ -133,12 +133,16 @@ async def test_a_half_is_two_messages_where_what_follows_is_none_of_it(stage: St
     stage.phone.send("I have to look it up first")
     stage.phone.send(f"use {KEY}")
     stage.phone.send("thanks")
-    asked = await stage.asked(4)
+    stage.phone.send(f"use {KEY}")
+    stage.phone.send("port=8080x")
+    asked = await stage.asked(6)
     assert [args["text"] for _, args in asked] == [
         "the password is:",
         "I have to look it up first",
         "use {{" + NAME + "}}",
         "thanks",
+        "use {{" + NAME + "}}",
+        "port=8080x",
     ]
 
 

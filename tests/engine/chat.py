@@ -35,6 +35,19 @@ class Chat:
         self.engine = engine
         self.emulator = emulator
         self.phone: Phone = emulator.phone
+        self._stop = asyncio.Event()
+        self._bot: asyncio.Task[None] | None = None
+
+    def start_bot(self) -> None:
+        self._stop = asyncio.Event()
+        self._bot = asyncio.create_task(main(self.home, self._stop))
+
+    async def stop_bot(self) -> None:
+        """End the bot as SIGTERM does."""
+        self._stop.set()
+        if self._bot is not None:
+            await self._bot
+            self._bot = None
 
     async def until(self, *words: str, label: str = "", after: int = 0) -> Message:
         """Wait for a message of the bot's that holds all these words, and this button.
@@ -88,17 +101,16 @@ async def chatting(
     home = Home(folder / "home").make()
     create_keys(home)
     home.bot_token.write_text(TOKEN)
-    stop = asyncio.Event()
     async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         machines = None if machine is None else {machine.name: machine}
         engine = Engine(home, scenario=scenario, machines=machines)
         async with engine.running():
-            bot = asyncio.create_task(main(home, stop))
+            chat = Chat(home, engine, emulator)
+            chat.start_bot()
             try:
-                yield Chat(home, engine, emulator)
+                yield chat
             finally:
                 await engine.door.stop("", cause="end")
                 await engine.loop.settle()
-                stop.set()
-                await bot
+                await chat.stop_bot()

@@ -204,3 +204,32 @@ async def test_a_scope_is_kept_to_and_when_it_was_last_used_is_known(
     for wrong in ("project/", "shop", "account/x"):
         with pytest.raises(NotOpened, match="no scope"):
             await vault.move("TOKEN", wrong)
+
+
+async def test_a_secret_is_called_otherwise_with_all_its_versions_and_no_other_is_touched(
+    database: Database, home: Home
+) -> None:
+    vault = a_vault(database, home)
+    for value in ("first", "second"):
+        await vault.put("OLD", value, 1.0, scope="project/shop", replace=True)
+    await vault.put("OTHER", "another", 1.0)
+    await vault.use("OLD", 7.0, project="shop")
+    with pytest.raises(NotOpened, match="OTHER already"):
+        await vault.rename("OLD", "OTHER")
+    assert await vault.rename("OLD", "NEW")
+    assert not await vault.rename("OLD", "NEWER")
+    assert [await vault.get("NEW", version) for version in (0, 1, 2)] == [
+        "second",
+        "first",
+        "second",
+    ]
+    assert await vault.get("OLD") is None
+    listed = {secret.name: secret for secret in await vault.listed()}
+    assert set(listed) == {"NEW", "OTHER"}
+    assert (listed["NEW"].scope, listed["NEW"].version, listed["NEW"].used) == (
+        "project/shop",
+        2,
+        7.0,
+    )
+    assert listed["NEW"].refused == ""
+    assert await vault.get("OTHER") == "another"

@@ -1,0 +1,248 @@
+"""What an owner does about a key that came: says it was none, renames it, forgets it, gives one by name.
+
+All through the real bot, engine, vault and node. Promise 4; BR-119.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot import sealed_prompt
+from bot.emulator import Message
+from engine.requests.keys import Keys
+from engine.rules.owner import LOCKED
+from tests.engine.chat import Chat, chatting
+from tests.engine.test_planted_key import holding
+from tests.fakes import git
+
+PLAIN = "q7Lw2pXz9RtB4mKs8VnC"
+KEY = "ghp_Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
+ODD = "correct horse battery staple"
+SCENARIO = {
+    "parts": [
+        {"prompt": "was no secret", "steps": [{"say": "Given back: {prompt}"}]},
+        {"prompt": "otherwise from now on", "steps": [{"say": "Renamed: {prompt}"}]},
+        {"role": "lead", "prompt": "Rundown", "steps": [{"say": "I was told: {prompt}"}]},
+        {"steps": [{"say": "Heard: {prompt}"}]},
+    ]
+}
+
+
+def scenario(folder: Path) -> str:
+    path = folder / "scenario.json"
+    path.write_text(json.dumps(SCENARIO))
+    return str(path)
+
+
+async def with_goal(chat: Chat, folder: Path, words: str) -> None:
+    """Give a goal in a project of a moment ago, and wait until its lead has heard it."""
+    repository = folder / "shop"
+    repository.mkdir()
+    git(repository, "init", "-q", "-b", "main")
+    (repository / "README.md").write_text("A shop\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "Open")
+    await chat.engine.door.add_project("shop", str(repository), cause="project")
+    await chat.engine.door.add_account("main", "rehearsal", cause="account")
+    chat.phone.send(f"/new shop {words}")
+    await chat.until("I was told:")
+
+
+def value_of(message: Message, label: str) -> str:
+    return next(button.value for button in message.buttons if button.label == label)
+
+
+def times(chat: Chat, words: str) -> int:
+    return sum(words in message.text for message in chat.phone.from_bot())
+
+
+async def test_what_was_no_secret_goes_to_its_session_once_and_is_not_taken_again(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path, scenario=scenario(tmp_path)) as chat:
+        await with_goal(chat, tmp_path, f"Read the page with token={PLAIN}")
+        stored = await chat.until("Stored as TOKEN", "May be used everywhere")
+        assert PLAIN not in chat.phone.transcript()
+        data = value_of(stored, "It was no secret")
+        await chat.stop_bot()
+        chat.start_bot()
+        for _ in range(2):
+            chat.phone.tap(stored, data=data)
+        told = await chat.until("TOKEN was no secret", "Its session has the text now")
+        assert told.id == stored.id
+        await chat.until("Given back: {{TOKEN}} in what I wrote was no secret", PLAIN)
+        chat.phone.tap(stored, data=data)
+        await chat.stop_bot()
+        chat.start_bot()
+        assert await chat.engine.door.keys() == ()
+        chat.phone.reply(await chat.until("Given back"), f"and once more token={PLAIN}")
+        await chat.until(f"Heard: and once more token={PLAIN}")
+        assert times(chat, "Given back") == 1
+        assert times(chat, "was no secret: it is forgotten") == 1
+
+
+async def test_the_shape_of_a_known_kind_is_handed_on_only_after_a_second_tap(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path, scenario=scenario(tmp_path)) as chat:
+        await with_goal(chat, tmp_path, f"Publish it with {KEY}")
+        stored = await chat.until("Stored as GITHUB_TOKEN")
+        asked = await chat.tapped(stored, "It was no secret", "shape of a real key")
+        back = await chat.tapped(asked, "← Back", "Last used: never", label="It was no secret")
+        assert [view.name for view in await chat.engine.door.keys()] == ["GITHUB_TOKEN"]
+        asked = await chat.tapped(back, "It was no secret", "shape of a real key")
+        await chat.tapped(asked, "Hand it on in clear", "GITHUB_TOKEN was no secret")
+        await chat.until("Given back: {{GITHUB_TOKEN}} in what I wrote was no secret")
+        assert KEY not in chat.phone.transcript(), "the session has it, the chat shows dots"
+        spools = (chat.home.root / "runs").glob("*/out.jsonl")
+        assert any(KEY in spool.read_text() for spool in spools)
+        assert await chat.engine.door.keys() == ()
+
+
+async def test_one_that_was_used_stays_a_secret(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        stored = await chat.sent(f"token={PLAIN}", "Stored as TOKEN")
+        await chat.engine.door.secret("TOKEN")
+        tap = await chat.phone.answered(chat.phone.tap(stored, "It was no secret"))
+        assert "used by a command already" in tap.answer
+        page = await chat.until("Last used: at")
+        assert "It was no secret" not in page.labels
+        assert await chat.engine.door.secret("TOKEN") == PLAIN
+        assert PLAIN not in chat.phone.transcript()
+
+
+async def test_a_stored_key_is_renamed_its_session_told_and_it_is_forgotten_after_a_second_tap(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path, scenario=scenario(tmp_path)) as chat:
+        await with_goal(chat, tmp_path, f"Publish it with {KEY}")
+        await chat.sent(f"token={PLAIN}", "Stored as TOKEN")
+        stored = await chat.until("Stored as GITHUB_TOKEN")
+        chat.phone.tap(stored, "Rename…")
+        prompt = await chat.until("What is it called from now on?")
+        chat.phone.reply(prompt, "no good name!")
+        again = await chat.until("2 to 40 letters", "another")
+        chat.phone.reply(again, "path")
+        again = await chat.until("No command could be given a key called PATH", "another")
+        chat.phone.reply(again, "token")
+        again = await chat.until("There is a key named TOKEN already", "another")
+        await chat.stop_bot()
+        chat.start_bot()
+        chat.phone.reply(again, "shop_publish")
+        page = await chat.until("SHOP_PUBLISH", "Last used: never", label="Forget…")
+        assert page.id == stored.id
+        await chat.until("Renamed:", "{{GITHUB_TOKEN}} otherwise from now on: {{SHOP_PUBLISH}}")
+        assert await chat.engine.door.secret("SHOP_PUBLISH") == KEY
+        asked = await chat.tapped(page, "Forget…", "Forget SHOP_PUBLISH?")
+        gone = value_of(asked, "Forget")
+        for _ in range(2):
+            chat.phone.tap(asked, data=gone)
+        await chat.until("SHOP_PUBLISH is forgotten, with every value it had.")
+        assert [view.name for view in await chat.engine.door.keys()] == ["TOKEN"]
+        assert times(chat, "Renamed:") == 1
+
+
+async def asked_for(chat: Chat, name: str = "door code") -> int:
+    """Have a value asked for by /keys; return the message that asks."""
+    before = chat.phone.messages()[-1].id if chat.phone.messages() else 0
+    chat.phone.send("/keys")
+    panel = await chat.until("vault", label="Add…", after=before)
+    chat.phone.tap(panel, "Add…")
+    prompt = await chat.until("What is the key called?", after=before)
+    chat.phone.reply(prompt, name)
+    return (await chat.until("Type the value of", label="Cancel", after=prompt.id)).id
+
+
+async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        chat.phone.send("/keys")
+        panel = await chat.until("The vault is empty", label="Add…")
+        chat.phone.tap(panel, "Add…")
+        prompt = await chat.until("What is the key called?")
+        chat.phone.reply(prompt, "door code")
+        again = await chat.until("2 to 40 letters")
+        chat.phone.reply(again, "door_code")
+        asks = await chat.until("Type the value of DOOR_CODE", "May be used everywhere")
+        await chat.tapped(
+            asks, "machine here only", "May be used machine here only", label="Cancel"
+        )
+        await chat.sent("/health", "well")
+        await chat.stop_bot()
+        chat.start_bot()
+        (typed,) = chat.phone.send(ODD)
+        stored = await chat.until("Stored as DOOR_CODE", "May be used machine here only")
+        assert stored.id > asks.id
+        assert chat.phone.message(typed.id) is None
+        await chat.until("DOOR_CODE was given, and is sealed.")
+        (view,) = await chat.engine.door.keys()
+        assert (view.name, view.scope) == ("DOOR_CODE", "machine/here")
+        assert not chat.engine.loop.states("goal")
+        await asked_for(chat, "door_code")
+        await chat.until("this becomes its version 2", "May be used machine here only")
+        chat.phone.send("/nonsense and more")
+        await chat.until("Stored as DOOR_CODE", after=stored.id)
+        assert await chat.engine.door._of_vault().get("DOOR_CODE") == "/nonsense and more"
+        assert ODD not in chat.phone.transcript()
+    assert holding(tmp_path / "home", ODD) == []
+    assert holding(tmp_path / "home", "/nonsense and") == []
+
+
+async def test_a_question_for_a_value_can_be_cancelled_and_only_the_newest_is_open(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path) as chat:
+        first = await asked_for(chat, "first_one")
+        second = await asked_for(chat, "second_one")
+        await chat.until("Asked for another one")
+        chat.phone.send(ODD)
+        await chat.until("Stored as SECOND_ONE", after=second)
+        chat.phone.send("what next")
+        await chat.until("No project yet", after=second)
+        message = chat.phone.message(await asked_for(chat, "third_one"))
+        assert message is not None
+        await chat.tapped(message, "Cancel", "Cancelled: nothing was kept")
+        chat.phone.send("and now")
+        await chat.until("No project yet", after=message.id)
+        (late,) = chat.phone.reply(message, "typed to it all the same")
+        await chat.until("That question is over", after=message.id)
+        assert chat.phone.message(late.id) is None
+        assert [view.name for view in await chat.engine.door.keys()] == ["SECOND_ONE"]
+        assert first < second
+    assert holding(tmp_path / "home", "typed to it") == []
+
+
+async def test_a_question_that_nobody_answers_ends_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealed_prompt, "OPEN_S", 0.0)
+    monkeypatch.setattr(sealed_prompt, "GRACE_S", 1.0)
+    async with chatting(tmp_path) as chat:
+        asks = await asked_for(chat, "late_one")
+        await chat.until("No value of LATE_ONE came within 10 minutes", after=asks)
+        await chat.until("Not answered in time")
+        chat.phone.send("what next")
+        await chat.until("No project yet", after=asks)
+        assert await chat.engine.door.keys() == ()
+
+
+async def test_while_locked_no_value_is_asked_for_and_a_typed_line_is_not_asked_for_again(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path) as chat:
+        await asked_for(chat, "before_it")
+        chat.phone.send("/keys")
+        panel = await chat.until("The vault is empty", label="Add…")
+        chat.phone.tap(panel, "Add…")
+        prompt = await chat.until("What is the key called?", after=panel.id)
+        await chat.sent("/lock", "Locked: no tap")
+        said = chat.phone.reply(prompt, "another")[0]
+        await chat.until(LOCKED, after=said.id)
+        (typed,) = chat.phone.send(ODD)
+        await chat.phone.until(lambda: chat.phone.message(typed.id) is None)
+        last = await chat.until(LOCKED, after=typed.id)
+        assert not last.asks_for_reply
+        assert await Keys.keys(chat.engine.door) == ()
+    assert holding(tmp_path / "home", ODD) == []
