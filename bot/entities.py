@@ -77,7 +77,11 @@ class Builder:
 
     def done(self) -> Rich:
         """Return what was built, without blank ends."""
-        return trimmed(Rich("".join(self._parts), tuple(self._spans)))
+        return trimmed(self.whole())
+
+    def whole(self) -> Rich:
+        """Return what was built, as it is."""
+        return Rich("".join(self._parts), tuple(self._spans))
 
 
 def _moved(span: Span, by: int) -> Span:
@@ -220,13 +224,56 @@ def _seen(char: str) -> str:
 def tame(text: str) -> str:
     """Return foreign prose without what could break our cards: controls go, overrides are shown.
 
-    Joiners and marks that scripts and emoji need stay as they are.
+    Joiners and marks that scripts and emoji need stay as they are; by the dozen they write nothing, but
+    hide a text or are drawn over the lines around it.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     text = re.sub("[\u2028\u2029]", "\n", text)
     text = re.sub("[\x00-\x09\x0b-\x1f\x7f-\x9f]", "", text)
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-    return BIDI.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+    text = BIDI.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+    text = _BLANKS.sub(lambda found: f"⟨{len(found[0])} × U+{ord(found[0][0]):04X}⟩", text)
+    return text if text.isascii() else _without_floods(text)
+
+
+# Zero-width ones and tag characters; a flag of a region is six tags behind a black flag.
+_BLANKS = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]{4,}|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
+)
+MOST_MARKS = 4  # on one letter; no script needs more
+
+
+def _without_floods(text: str) -> str:
+    kept, marks = [], 0
+    for char in text:
+        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
+        if marks <= MOST_MARKS:
+            kept.append(char)
+    return "".join(kept)
+
+
+# As the server finds them: a slash and a word, which a tap sends in the reader's name.
+_COMMAND = re.compile(r"(?<![\w/<>])/(?=[A-Za-z0-9_]{1,64}(?:@\w{3,32})?(?![\w/<>]))")
+SLASH = "\N{DIVISION SLASH}"
+
+
+def unlinked(text: str) -> str:
+    """Return foreign text in which nothing is a command to tap; as long as it was."""
+    return _COMMAND.sub(SLASH, text)
+
+
+def unlinked_rich(rich: Rich) -> Rich:
+    """Return it so; what stands as code is no command anyway, and stays as it is."""
+    if (plain := unlinked(rich.text)) == rich.text:
+        return rich
+    at = _positions(rich.text)
+    code = [(s.offset, s.offset + s.length) for s in rich.spans if s.kind in {"code", "pre"}]
+    chars = (
+        old if any(start <= at[n] < end for start, end in code) else new
+        for n, (old, new) in enumerate(zip(rich.text, plain, strict=True))
+    )
+    return Rich("".join(chars), rich.spans)
 
 
 def one_line(text: str, most: int = 120) -> str:
@@ -235,8 +282,13 @@ def one_line(text: str, most: int = 120) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def said_line(text: str, most: int = 120) -> str:
+    """Return an agent's or a repository's words so, for a line of ours: nothing in it can be tapped."""
+    return unlinked(one_line(text, most))
+
+
 def markdown(text: str) -> Rich:
-    """Return an agent's Markdown as text and spans; links only where they lead to the web."""
+    """Return an agent's Markdown as text and spans; beside a link's words stands where it leads."""
     # Imported when first needed: a bot that restarts in a blink has nothing to convert yet.
     import telegramify_markdown
     from telegramify_markdown import RenderConfig
@@ -251,16 +303,23 @@ def markdown(text: str) -> Rich:
     spans = [
         Span(one.type, one.offset, one.length, one.language or "", one.url or "")
         for one in found
-        if one.type in _KEPT or (one.type == "text_link" and _web(one.url or ""))
+        if one.type in _KEPT or one.type == "text_link"
     ]
-    return _whole(trimmed(Rich(plain, tuple(spans))))
+    return unlinked_rich(_with_addresses(_whole(trimmed(Rich(plain, tuple(spans))))))
 
 
 _KEPT = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre"})
 
 
-def _web(url: str) -> bool:
-    return re.fullmatch(r"https?://[^/\s.]+\.[^\s]+", url) is not None
+def _with_addresses(rich: Rich) -> Rich:
+    """Write each link's address behind its words: what is tapped is what was read."""
+    for link in sorted((s for s in rich.spans if s.kind == "text_link"), key=lambda s: -s.offset):
+        end = link.offset + link.length
+        before, behind = cut(rich, 0, end), cut(rich, end, units(rich.text))
+        words = cut(rich, link.offset, end).text
+        told = "" if words in {link.url, link.url.rstrip("/")} else f" ({tame(link.url)})"
+        rich = Builder().rich(before).add(told).rich(behind).whole()
+    return Rich(rich.text, tuple(span for span in rich.spans if span.kind != "text_link"))
 
 
 def _whole(rich: Rich) -> Rich:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot import text_rules, text_stakes
-from bot.entities import Rich, markdown, one_line, tame, units, visible
+from bot.entities import Rich, markdown, one_line, said_line, tame, units, visible
 from bot.text_buttons import LONG_LABEL
 from bot.text_sheet import COMMAND_ROOM, Sheet, dots
 from engine.views import CommandCard, Document, PermissionCard, QuestionCard
 
 
 def permission(card: PermissionCard, sheet: Sheet) -> None:
-    sheet.fact(dots(one_line(card.who), one_line(card.tool, 60)))
+    sheet.fact(dots(said_line(card.who), said_line(card.tool, 60)))
     text_stakes.lines(card.stakes, sheet)
     where = one_line(card.machine, 60)
     if card.fenced:
@@ -39,10 +39,10 @@ def permission(card: PermissionCard, sheet: Sheet) -> None:
 
 
 def question(card: QuestionCard, sheet: Sheet) -> None:
-    sheet.line(one_line(card.who))
+    sheet.line(said_line(card.who))
     text_stakes.lines(card.stakes, sheet)
     for question, answer in zip(card.questions, card.answers, strict=False):
-        sheet.line(f"{one_line(question.header or question.text, 80)}: {one_line(answer)}")
+        sheet.line(f"{said_line(question.header or question.text, 80)}: {said_line(answer)}")
     if len(card.answers) >= len(card.questions):
         return
     number = len(card.answers)
@@ -58,7 +58,7 @@ def listed(options: Sequence[str], sheet: Sheet) -> None:
     """Spell the options out where a button's label would cut them."""
     if any(len(option) > LONG_LABEL for option in options):
         for number, option in enumerate(options, 1):
-            sheet.add(f"{number}. ").add(one_line(option, 300), "italic").line()
+            sheet.add(f"{number}. ").add(said_line(option, 300), "italic").line()
 
 
 def command(card: CommandCard, sheet: Sheet) -> None:

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from msgspec.structs import replace
 
 from bot import text_silence
-from bot.entities import Builder, one_line
+from bot.entities import Builder, one_line, said_line
 from bot.text_buttons import side_by_side
 from bot.text_card import first_line
 from bot.text_sheet import HEADING, Button, Words, count, dots, in_messages, promise
@@ -73,7 +73,7 @@ def _row(row: Row, sheet: Builder, zone: tzinfo | None, now: float, mark: str = 
     with wordless(f"a row of {row.goal or row.card}"):
         until = f" · {promise(row.until, zone, now)}" if row.until else ""
         silent = text_silence.words(row.silence, zone, now=now) if row.silence else ""
-        said = dots(one_line(row.title, ROW), silent, one_line(row.text, 160))
+        said = dots(said_line(row.title, ROW), silent, said_line(row.text, 160))
         line = f"{said}{until}"
     sheet.line(f"{mark} {line}")
 

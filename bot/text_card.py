@@ -10,7 +10,18 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from bot import text_login, text_places, text_stakes
-from bot.entities import Builder, Rich, cut, markdown, one_line, split, tame, units
+from bot.entities import (
+    Builder,
+    Rich,
+    cut,
+    markdown,
+    one_line,
+    said_line,
+    split,
+    tame,
+    units,
+    unlinked,
+)
 from bot.text_asks import command, listed, permission, question
 from bot.text_buttons import label, rows, side_by_side
 from bot.text_keyed import keyed
@@ -65,7 +76,7 @@ def card(card: AnyCard, zone: tzinfo | None = None, now: float = 0.0) -> Words:
     _body(card, sheet, zone, now)
     if card.decided:
         when = f" · {clock(card.decided_at, zone)}" if card.decided_at else ""
-        sheet.line(f"✓ {one_line(card.decided)}{when}", "bold")
+        sheet.line(f"✓ {said_line(card.decided)}{when}", "bold")
     rich = sheet.done()
     if units(rich.text) > ROOM:
         rich = split(rich, ROOM)[0]
@@ -102,7 +113,7 @@ def first_line(card: AnyCard) -> str:
         case WorkerCard(asks=True):
             return f"Worker {card.number} needs you"
         case WorkerCard():
-            return f"Worker {card.number} · {one_line(card.title, HEADING)}"
+            return f"Worker {card.number} · {said_line(card.title, HEADING)}"
         case PermissionCard():
             what = "command" if card.tool in {"", "Bash", "shell"} else "tool"
             return f"Allow a {what}?" if card.asks else _settled(what, card.decided)
@@ -166,7 +177,7 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
         case QuestionCard():
             question(card, sheet)
         case ApproachCard():
-            sheet.line(one_line(card.who))
+            sheet.line(said_line(card.who))
             sheet.foreign("It means to:", markdown(card.text), "approach.md", COMMAND_ROOM)
             if card.asks:
                 sheet.line("Nothing is written before you approve.")
@@ -194,7 +205,9 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
         case LoginCard():
             text_login.login(card, sheet)
         case FailureCard():
-            sheet.line(one_line(card.what, 200)).line(tame(card.why))
+            sheet.line(said_line(card.what, 200))
+            why = Rich(unlinked(tame(card.why).strip()))
+            sheet.rich(why, "blockquote").line()  # it may quote an agent, git or a provider
             printed(card.report, sheet)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from bot import text_silence
-from bot.entities import Builder, Rich, one_line, units, visible
+from bot.entities import Builder, Rich, one_line, said_line, units, visible
 from engine.views import Peek, SessionCard, WorkerCard
 
 HEADING = 60
@@ -19,13 +19,17 @@ PEEK_ROOM = 3200  # units of the block; all around it stays below 3,500
 
 def peek(view: Peek, zone: tzinfo | None = None, at: float = 0.0) -> Rich:
     """Return what an agent does now and did last."""
-    who = f"Peek: {one_line(view.who, 2 * HEADING)}"
+    who = f"Peek: {said_line(view.who, 2 * HEADING)}"
     if view.missing:
-        return Builder().line(who, "italic").add(one_line(view.missing, 400)).done()
+        return Builder().line(who, "italic").add(said_line(view.missing, 400)).done()
     at_work = view.waits or "at work" if view.running else "at rest; this is how its last turn went"
     sheet = Builder().line(f"{who}, {at_work}", "italic")
     if view.running and not view.waits:
-        now = f"{one_line(view.doing, 160)} · for {span(view.doing_s)}" if view.doing else "thinks"
+        now = (
+            f"Now: {said_line(view.doing, 160)} · for {span(view.doing_s)}"
+            if view.doing
+            else "thinks"
+        )
         silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
         if view.silence is not None:  # it was looked into, and says more than the tool alone
             now, silent = text_silence.words(view.silence, zone, silent=silent, now=at), ""
@@ -44,10 +48,10 @@ def progress(card: SessionCard, zone: tzinfo | None = None, now: float = 0.0) ->
         " · ".join(
             part
             for part in (
-                f"{line.number} {one_line(line.title, 40)}",
+                f"{line.number} {said_line(line.title, 40)}",
                 text_silence.words(line.silence, zone, now=now)
                 if line.silence
-                else one_line(line.doing, 60),
+                else said_line(line.doing, 60),
                 one_line(line.machine, 30),
             )
             if part

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot import text_estimate
-from bot.entities import markdown, one_line, tame, units
+from bot.entities import markdown, one_line, said_line, tame, units, unlinked
 from bot.text_sheet import ROOM, Sheet, agent_and_model, dots
 from engine.views import Document, PieceLine, PlanCard
 
@@ -34,7 +34,7 @@ def plan(card: PlanCard, sheet: Sheet) -> None:
         sheet.line(_first(card))
     if card.decided and shown == len(card.pieces):
         return
-    tasks = "\n\n".join(f"{p.number}. {tame(p.task).strip()}" for p in card.pieces)
+    tasks = "\n\n".join(f"{p.number}. {unlinked(tame(p.task)).strip()}" for p in card.pieces)
     if shown == len(card.pieces) and sheet.size + units(tasks) < ROOM - 200:
         sheet.line("The tasks, in the lead's words:", "italic")
         sheet.add(tasks, "expandable_blockquote").line()
@@ -61,7 +61,7 @@ def _place(piece: PieceLine) -> str:
 
 def _piece(piece: PieceLine, sheet: Sheet, *, placed: bool) -> None:
     """List a piece; `placed`: where it runs was said for all of them."""
-    sheet.add(f"{piece.number}  {one_line(piece.title, 80)}", "bold")
+    sheet.add(f"{piece.number}  {said_line(piece.title, 80)}", "bold")
     stage = "" if piece.stage in {"", "proposed"} else piece.stage
     sheet.line(f" · {dots(_size(piece), stage, text_estimate.about(piece.cost_usd))}")
     if not placed:

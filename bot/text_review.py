@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from bot.entities import Rich, markdown, one_line, tame, visible
+from bot.entities import Rich, markdown, one_line, said_line, tame, visible
 from bot.text_estimate import money
 from bot.text_sheet import Sheet, capital, count, dots, printed
 from engine.views import ReviewCard, ShipCard
@@ -20,14 +20,14 @@ def review(card: ReviewCard, sheet: Sheet) -> None:
     sheet.line(dots(size, money(card.cost_usd)))
     if card.check:
         mark = "✓ " if card.check_passed else "✗ " if "fail" in card.check else ""
-        check = capital(one_line(card.check, 160))
+        check = capital(said_line(card.check, 160))
         sheet.line(mark + re.sub(r"\b(in|after) 0 s\b", r"\1 under 1 s", check))
     for risk in card.risks:
-        sheet.line(f"⚠ {one_line(risk, 160)}")
+        sheet.line(f"⚠ {said_line(risk, 160)}")
     sheet.fact(corrected(card.corrected))
     sheet.foreign("The lead:", markdown(card.summary), "summary.md", 1500)
     if card.pieces:
-        sheet.line("Landed: " + "; ".join(one_line(title, 60) for title in card.pieces[:12]))
+        sheet.line("Landed: " + "; ".join(said_line(title, 60) for title in card.pieces[:12]))
     if not card.check_passed:
         printed(card.report, sheet)
     if card.asks:
@@ -48,14 +48,14 @@ def corrected(times: int) -> str:
 def ship(card: ShipCard, sheet: Sheet) -> None:
     marks = {"done": "✓", "doing": "…", "failed": "✗"}
     for step in card.steps:
-        sheet.line(f"{marks.get(step.state, '○')} {one_line(step.text, 160)}")
+        sheet.line(f"{marks.get(step.state, '○')} {said_line(step.text, 160)}")
     to = "At" if card.stage == "shipped" else "To"
     if card.target:
         sheet.add(f"{to}: {one_line(card.target, 200)}")
         if card.commit:
             sheet.add(" · ").add(one_line(card.commit[:7]), "code")
         sheet.line()
-    sheet.fact(capital(tame(card.why).strip()))
+    sheet.fact(capital(said_line(card.why, 400)))
     label = "The check says:" if card.speaker == "check" else "The other side says:"
     sheet.foreign(label, Rich(tame(card.words).strip()), "answer.txt")
     if card.merge_hint:

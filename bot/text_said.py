@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.entities import Builder, cut, markdown, one_line, split, tame, units
+from bot.entities import Builder, cut, markdown, one_line, said_line, split, tame, units
 from bot.text_sheet import COMMAND_ROOM, HEADING, QUOTE_ROOM, ROOM, Words, in_messages
 from engine.views import Document, Note
 
@@ -41,7 +41,7 @@ def spoken(who: str, said: str) -> list[Words]:
     for number, part in enumerate(parts, 1):
         sheet = Builder()
         count = f" ({number} of {len(parts)})" if len(parts) > 1 else ""
-        sheet.line(f"{one_line(who, HEADING)}{count}:", "italic")
+        sheet.line(f"{said_line(who, HEADING)}{count}:", "italic")
         kind = "expandable_blockquote" if units(part.text) > QUOTE_ROOM else "blockquote"
         sheet.rich(part, kind).line()
         if file:
@@ -80,7 +80,7 @@ def document(document: Document) -> list[Words]:
     """Return a text somebody asked for: in a block where it fits, else as a file."""
     text = tame(document.text).strip("\n")
     sheet = Builder()
-    sheet.line(one_line(document.caption or document.name, 200), "italic")
+    sheet.line(said_line(document.caption or document.name, 200), "italic")
     if not text.strip():
         return [Words(sheet.line("It is empty.").done())]
     if units(text) > COMMAND_ROOM:

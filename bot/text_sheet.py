@@ -11,7 +11,7 @@ from datetime import tzinfo
 
 from msgspec import Struct
 
-from bot.entities import TEXT_LIMIT, Builder, Rich, one_line, split, tame, units
+from bot.entities import TEXT_LIMIT, Builder, Rich, one_line, split, tame, units, unlinked_rich
 from engine.moments import to_come
 from engine.views import Document
 
@@ -56,6 +56,7 @@ class Sheet(Builder):
         if not said.text:
             return
         self.line(label, "italic")
+        said = unlinked_rich(said)
         shown, more = said, ""
         if units(said.text) > room:
             shown, more = split(said, room)[0], "… cut here."

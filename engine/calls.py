@@ -361,13 +361,13 @@ class Desk:
         for piece in goal.pieces:
             waits = plan.waits_for(piece, goal.pieces) if piece.stage is plan.Stage.WAITING else ""
             after = f", waits for {waits}" if waits else ""
-            why = f": {piece.why}" if piece.why else ""
+            why = f": {news.reason(piece.why)}" if piece.why else ""
             lines.append(
                 f'{piece.number}. "{piece.title}" {piece.stage.value}, attempt {piece.attempt}'
                 f"{after}{why}"
             )
         for machine in self._machines() if len(self._machines()) > 1 else ():
-            state = "up" if machine.up else f"down: {machine.why}"
+            state = "up" if machine.up else f"down: {news.reason(machine.why)}"
             lines.append(f"machine {machine.name}: {state}")
         for stream, ask in self._world().items():
             if (

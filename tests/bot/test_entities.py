@@ -12,6 +12,7 @@ from bot.entities import (
     cut,
     markdown,
     one_line,
+    said_line,
     split,
     tame,
     units,
@@ -113,11 +114,39 @@ def test_any_markdown_becomes_something_the_server_takes(said: str) -> None:
         assert {span.offset, span.offset + span.length} <= places
 
 
-def test_links_lead_to_the_web_or_are_words() -> None:
-    kinds = [
-        span.url for span in markdown("[a](tg://x) [b](http://localhost/) [c](https://d.io)").spans
-    ]
-    assert kinds == ["https://d.io"]
+def test_beside_a_link_stands_where_it_leads_and_it_is_no_link() -> None:
+    rich = markdown(
+        "A [push **now**](https://e.vil/x) and [ok](tg://x), <https://d.io/a> [b](c) \U0001f680 [z](http://z.z)"
+    )
+    assert rich.text == (
+        "A push now (https://e.vil/x) and ok (tg://x), https://d.io/a b (c) \U0001f680 z (http://z.z)"
+    )
+    assert [
+        (span.kind, cut(rich, span.offset, span.offset + span.length).text) for span in rich.spans
+    ] == [("bold", "now")]
+
+
+def test_no_command_of_an_agent_s_can_be_tapped_and_paths_and_code_stay() -> None:
+    rich = markdown(
+        "Say /stop or `/stop`, not src/stop or /a/b or https://d.io/stop, then /lock@bot."
+    )
+    assert (
+        rich.text
+        == "Say \u2215stop or /stop, not src/stop or /a/b or https://d.io/stop, then \u2215lock@bot."
+    )
+    assert said_line("/resume\n/stop all") == "\u2215resume \u2215stop all"
+
+
+def test_what_hides_or_covers_by_the_dozen_is_told_or_left_out() -> None:
+    assert tame("a" + "\u0301" * 90 + "b") == "a" + "\u0301" * 4 + "b"
+    assert tame("a" + "\u200b" * 90 + "b") == "a⟨90 × U+200B⟩b"
+    assert tame("a\U000e0061\U000e0062b") == "a⟨2 × U+E0061⟩b"
+    flag = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+    assert tame(flag) == flag
+    assert (
+        tame("\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469")
+        == "\U0001f469\u200d\u2764\ufe0f\u200d\U0001f469"
+    )
 
 
 def test_nothing_hides_in_a_command() -> None:
