@@ -37,12 +37,22 @@ from engine.views import (
     QuestionCard,
     SessionCard,
     ShipCard,
+    TrustCard,
     WhereCard,
     WorkerCard,
 )
 from stores.cards import CardStore
 
-ASKS = (PermissionCard, KeyedCard, QuestionCard, ApproachCard, CommandCard, LimitCard, WhereCard)
+ASKS = (
+    PermissionCard,
+    KeyedCard,
+    QuestionCard,
+    ApproachCard,
+    CommandCard,
+    TrustCard,
+    LimitCard,
+    WhereCard,
+)
 STALE_S = 86400.0
 NOTE_UNSHOWN = "A line for you cannot be shown: the log says why."
 OWNER = "owner"  # the fact that keeps what the owner set
@@ -180,7 +190,7 @@ class Cards:
             return Weight.WORDS  # nobody's tap: it comes in turn with what is said
         if shown is None or (shown.live and not card.buttons) or shown.asked != card.asks:
             return Weight.ANSWER  # new here, or just decided: the owner is looking at it
-        if card.decided or isinstance(card, ShipCard | CommandCard):
+        if card.decided or isinstance(card, ShipCard | CommandCard | TrustCard):
             return Weight.ANSWER  # what became of their tap
         return Weight.PROGRESS
 

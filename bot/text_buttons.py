@@ -32,6 +32,7 @@ LABELS = {
     "install": "Install",
     "interrupt": "Interrupt",
     "leave": "Leave it",
+    "leave_off": "Leave off",
     "log_in": "Log in",
     "move": "Move…",
     "not_this": "Not this",

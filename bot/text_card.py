@@ -2,14 +2,14 @@
 
 Pure wording, as text.py's. The first line of what sounds is ours alone (no code, path or foreign
 text: lock screens show it). Neighbours: text_session.py, text_plan_card.py, text_asks.py,
-text_review.py and text_places.py say what is on each kind of card.
+text_review.py, text_trust.py and text_places.py say what is on each kind of card.
 """
 
 from __future__ import annotations
 
 from datetime import tzinfo
 
-from bot import text_login, text_places, text_stakes
+from bot import text_login, text_places, text_stakes, text_trust
 from bot.entities import (
     Builder,
     Rich,
@@ -46,6 +46,7 @@ from engine.views import (
     ReviewCard,
     SessionCard,
     ShipCard,
+    TrustCard,
     WhereCard,
     WorkerCard,
 )
@@ -133,6 +134,9 @@ def first_line(card: AnyCard) -> str:
         case CommandCard():
             kind = f"the project's {one_line(card.kind, 20)}"
             return f"Allow {kind}?" if card.asks else capital(kind)
+        case TrustCard():
+            asks = "Trust what the repository brings for agents?"
+            return asks if card.asks else "What the repository brings for agents"
         case LimitCard():
             return "A usage limit is over: go on?" if card.asks else "After a usage limit"
         case WhereCard(edited=True):
@@ -183,6 +187,8 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
                 sheet.line("Nothing is written before you approve.")
         case CommandCard():
             command(card, sheet)
+        case TrustCard():
+            text_trust.trust(card, sheet)
         case LimitCard():
             sheet.line(f"Account {one_line(card.account, 60)} may be used again.")
             if card.asks:

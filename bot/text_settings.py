@@ -11,7 +11,7 @@ from bot.entities import Builder, one_line, visible
 from bot.panels import Question, mark
 from bot.text_buttons import LONG_LABEL, side_by_side
 from bot.text_sheet import Button, Words
-from engine.views import CommandView, LeadSettings, OwnerView, ProjectView, Ticked
+from engine.views import Brought, CommandView, LeadSettings, OwnerView, ProjectView, Ticked
 
 BACK = Button("← Back", "back")
 OFF = Button("Off", "off")
@@ -62,6 +62,7 @@ MODES = {
 AFTER = {"go on": "goes on by itself", "ask": "asks you first", "morning": "waits till morning"}
 GOES = {"ask": "you start each", "auto": "the lead may start them"}
 COMMAND_ROOM = 300
+MOST_RUNS = 5  # of what one repository brings
 MOST_COMMANDS = 8
 MOST_PROJECTS = 40  # a keyboard takes a hundred buttons
 
@@ -296,6 +297,12 @@ def project(view: ProjectView, home: str = "← Settings") -> Words:
         if (command.kind, command.text) == ("check", view.check):
             said = "set by you"
         at = f"{number}. " if len(newest) > 1 else ""
+        if command.brought is not None:
+            said = "trusted" if command.allowed else "left off"
+            sheet.line(f"{at}Brought for agents, {said}: {command.what}")
+            sheet.add(_runs(command.brought), "pre").line()
+            rows.append(_about(at, command))
+            continue
         sheet.line(f"{at}{one_line(command.kind, 20)}, {said}:")
         sheet.add(visible(one_line(command.text, COMMAND_ROOM)), "pre").line()
         rows.append(_about(at, command))
@@ -310,12 +317,28 @@ def project(view: ProjectView, home: str = "← Settings") -> Words:
 
 def _about(number: str, command: CommandView) -> tuple[Button, ...]:
     which = mark(command_name(command))
+    if command.brought is not None and command.allowed:
+        return (Button(f"{number}Take back", f"refuse-{which}"),)
     again = Button(f"{number}Ask me again", f"forget-{which}")
     if command.allowed:
         return (Button(f"{number}Not this", f"refuse-{which}"), again)
-    if len(command.text) > COMMAND_ROOM:  # nobody allows what they see but a part of
+    if (
+        command.brought is not None or len(command.text) > COMMAND_ROOM
+    ):  # nobody allows what they see but a part of
         return (again,)
     return (Button(f"{number}Allow", f"allow-{which}"), again)
+
+
+def _runs(brought: Brought) -> str:
+    """What runs of it, a line each, and the hash it is known by."""
+    runs = [
+        f"{i.kind} {i.name}: {i.text}"
+        for i in brought.items
+        if i.kind in ("hook", "server") and not i.why
+    ]
+    lines = [visible(one_line(line, 200)) for line in runs[:MOST_RUNS]]
+    more = [f"and {len(runs) - MOST_RUNS} more"] if len(runs) > MOST_RUNS else []
+    return "\n".join([*lines, *more, f"hash {brought.digest[:12]}"])
 
 
 def command_name(command: CommandView) -> str:

@@ -28,6 +28,7 @@ from engine import restored
 from engine.adapters import known_hosts
 from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.hub import Hub
+from engine.adapters.kits import Kits
 from engine.adapters.machines import Link, Local, Machine, NodeRefused
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
 from engine.ahead import Ahead
@@ -187,6 +188,7 @@ class Engine:
             )
             self.runs.post = self.loop.post
             self.runs.judged = performer.judged
+            self.runs.kits = Kits(hub, lambda stream: self.loop.state(stream))
             self.loop.watch(self.runs.on_change)
             self.runs.calls = Desk(
                 ledger, hub, self.loop.world, self._clock, keys=lambda: self.door.key_names()

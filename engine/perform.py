@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from engine.adapters import keyed, settings, silent, taking_in
+from engine.adapters import keyed, kits, settings, silent, taking_in
 from engine.adapters.following import Followed
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
@@ -237,6 +237,9 @@ class Performer:
         by_owner = bool(project.check) and not any(c.kind == "check" for c in commands)
         if by_owner:
             commands = (*commands, Command("check", project.check))
+        brought = await kits.read(self._hub, effect.project, base_commit)
+        if brought.command is not None:
+            commands = (*commands, brought.command)
         asks = [await self._runs.new_id("a") for _ in commands]
         read = BaseRead(
             base_commit=base_commit,
@@ -245,7 +248,7 @@ class Performer:
             asks=tuple(asks),
             settings_from=found.path,
             check_by_owner=by_owner,
-            note=found.note,
+            note=" ".join(filter(None, (found.note, brought.note))),
         )
         return [(f"goal/{effect.goal}", read)]
 

@@ -16,6 +16,8 @@ from msgspec import Struct
 
 from engine.rules.words import AlwaysRule, Question
 from engine.rules.words import Attachment as Attachment
+from engine.rules.words import Brought as Brought
+from engine.rules.words import BroughtItem as BroughtItem
 from engine.rules.words import PlanEstimate as PlanEstimate
 from engine.rules.words import Silence as Silence
 from engine.rules.words import Stake as Stake
@@ -242,6 +244,17 @@ class CommandCard(Card, frozen=True, kw_only=True):
     stakes: tuple[Stake, ...] = ()
 
 
+class TrustCard(Card, frozen=True, kw_only=True):
+    """What a repository brings that would run or steer agents by itself. Trust, Leave off."""
+
+    project: str
+    what: str  # "2 hooks and 1 MCP server"
+    source: str  # ".claude and .mcp.json at 1a2b3c4"
+    brought: Brought
+    changed: bool = False  # another state of it was decided about before
+    unfenced: tuple[str, ...] = ()  # machines where what runs is in no fence
+
+
 class LimitCard(Card, frozen=True, kw_only=True):
     """A usage limit is over, and the owner wants to be asked before work goes on. Resume, Leave it."""
 
@@ -359,6 +372,7 @@ AnyCard: TypeAlias = (
     | QuestionCard
     | ApproachCard
     | CommandCard
+    | TrustCard
     | LimitCard
     | WhereCard
     | ProjectCard
@@ -474,6 +488,8 @@ class CommandView(Struct, frozen=True):
     kind: str
     text: str
     allowed: bool
+    brought: Brought | None = None  # of kind "brought": what its text stands for
+    what: str = ""  # "2 hooks and 1 MCP server"
 
 
 class MachineView(Struct, frozen=True, kw_only=True):

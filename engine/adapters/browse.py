@@ -6,6 +6,7 @@ keeps the clones, engine/requests/files.py asks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +27,12 @@ class Entry(NamedTuple):
     path: str
 
 
-async def listing(hub: Path, commit: str) -> list[Entry]:
-    """Return all that lies in a commit's tree, folders too, in git's order."""
+async def listing(hub: Path, commit: str, *only: str) -> list[Entry]:
+    """Return all that lies in a commit's tree, or of it below these paths; folders too."""
     answer = await git(
-        "ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit, at=hub, keep=LISTING_BYTES
+        *("ls-tree", "-r", "-t", "-l", "-z", "--full-tree", commit, "--", *only),
+        at=hub,
+        keep=LISTING_BYTES,
     )
     entries = []
     for line in answer.out.split(b"\0")[:-1]:
@@ -43,6 +46,22 @@ async def listing(hub: Path, commit: str) -> list[Entry]:
 async def content(hub: Path, entry: Entry, most: int) -> bytes:
     """Return the bytes of a file, unchanged; `most` is known to be enough for it."""
     return (await git("cat-file", "blob", entry.blob, at=hub, keep=most)).out
+
+
+async def contents(hub: Path, entries: Sequence[Entry]) -> dict[str, bytes]:
+    """Return the bytes of several files by their paths, from one git process."""
+    if not entries:
+        return {}
+    asked = "".join(f"{entry.blob}\n" for entry in entries).encode()
+    answer = await git("cat-file", "--batch", at=hub, stdin=asked)
+    found: dict[str, bytes] = {}
+    at = 0
+    for entry in entries:
+        start = answer.out.index(b"\n", at) + 1
+        size = int(answer.out[at : start - 1].rsplit(b" ", 1)[1])
+        found[entry.path] = answer.out[start : start + size]
+        at = start + size + 1
+    return found
 
 
 async def target(hub: Path, entry: Entry) -> str:

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.adapters import sources
+from engine.adapters import browse, sources
+from engine.adapters.browse import Entry
 from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.git import LONG_S, Answer, git, shown, without_password
 from engine.adapters.sources import Source, is_final, is_local
@@ -188,6 +189,14 @@ class Hub:
         """Return the names in a commit's top folder, printable."""
         answer = await git("ls-tree", "-z", "--name-only", _id(commit), at=self.path(project))
         return tuple(shown(name) for name in answer.out.split(b"\0") if name)
+
+    async def below(self, project: str, commit: str, *paths: str) -> list[Entry]:
+        """Return all that lies at these paths of a commit, and below them."""
+        return await browse.listing(self.path(project), _id(commit), *paths)
+
+    async def contents(self, project: str, entries: Sequence[Entry]) -> dict[str, bytes]:
+        """Return the bytes of files by their paths."""
+        return await browse.contents(self.path(project), entries)
 
     # ---- landing
 

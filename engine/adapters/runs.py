@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from engine.adapters import handing, usage
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
-from engine.adapters.agents.driver import Driver, Steers, TurnSpec
+from engine.adapters.agents.driver import Driver, Kit, Steers, TurnSpec
 from engine.adapters.following import Followed, Following
 from engine.adapters.keyed import Keyed
 from engine.adapters.machines import Machine, NodeRefused
@@ -97,6 +97,14 @@ class KeyedValues(Protocol):
     ) -> dict[str, str]: ...
 
 
+class Kits(Protocol):
+    """Lays what its owner trusted of a repository for a session (engine/adapters/kits.py)."""
+
+    async def __call__(
+        self, machine: Machine, effect: StartRun, about: Mapping[str, Any]
+    ) -> Kit: ...
+
+
 class Judged(Protocol):
     """Turns the verdict of a check into the event its teller understands (engine/perform.py)."""
 
@@ -142,6 +150,7 @@ class Runs:
         self.post: Post
         self.calls: Calls
         self.judged: Judged
+        self.kits: Kits
 
     def _reader(self, followed: Followed) -> Turn | Checked | Keyed:
         if followed.keys:
@@ -316,6 +325,7 @@ class Runs:
             key: await self._secret(f"account/{effect.account.name}/{key}")
             for key in effect.account.secret_env
         }
+        kit = await self.kits(machine, effect, about)
         spec = TurnSpec(
             session_id=effect.agent_session,
             resume=effect.resume,
@@ -338,6 +348,7 @@ class Runs:
             account_env=dict(effect.account.env),
             tmp="/tmp" if fenced else f"{folder}/tmp",
             files=f"{folder}/files",
+            kit=kit,
         )
         launch = driver.launch(spec)
         if effect.account.config_dir and driver.login_file:
@@ -358,7 +369,8 @@ class Runs:
             "tmp": f"{folder}/tmp",
             "config_dir": f"{folder}/config",
             "files": f"{folder}/files",
-            "read": [*made["read"], *about["toolchains"], *self._shown(effect, command)],
+            "read": [*made["read"], *about["toolchains"], *self._shown(effect, command)]
+            + ([kit.folder] if kit.folder else []),
         }
         await machine.call(
             "run.start",

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from engine.board.looking import World, fence_of, state_of
 from engine.rules import ask as ask_rule
-from engine.rules import stakes
+from engine.rules import brought, stakes
 from engine.rules.ask import Ask
+from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, PlanStage
+from engine.rules.project import Project
 from engine.rules.session_state import Session
-from engine.rules.words import AskKind, Decision, Stake
+from engine.rules.words import BROUGHT, AskKind, Brought, Decision, Stake
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -20,12 +22,18 @@ from engine.views import (
     LimitCard,
     PermissionCard,
     QuestionCard,
+    TrustCard,
     WhereCard,
 )
 
 LIMIT_WORDS = {
     Decision.ALLOW: "Goes on",
     Decision.DENY: "Left: Resume on its session's card goes on",
+}
+
+TRUST_WORDS = {
+    Decision.ALLOW: "Trusted: sessions have it from their next turn",
+    Decision.DENY: "Left off: nothing of it runs, and the work goes on without it",
 }
 
 
@@ -40,6 +48,8 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
         decided = "Not this: it never runs, and the work goes on without it"
         if ask.kind is AskKind.COPY:
             decided = "Not this: nothing is copied, and the work goes on without it"
+    if ask.kind is AskKind.BROUGHT and ask.decision in TRUST_WORDS:
+        decided = TRUST_WORDS[ask.decision]
     if ask.kind is AskKind.LIMIT and ask.decision in LIMIT_WORDS:
         decided = LIMIT_WORDS[ask.decision]
     if ask.kind is AskKind.WHERE and ask.decision is Decision.ANSWER:
@@ -121,6 +131,8 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 stakes=_of_command(ask, unfenced=not fenced),
                 buttons=("allow", "not_this") if is_open else (),
             )
+        case AskKind.BROUGHT:
+            return _trust_card(world, ask, common)
         case AskKind.LIMIT:
             goal = state_of(world, f"goal/{ask.goal}", Goal)
             return LimitCard(
@@ -143,6 +155,26 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
                 files=tuple(file.name for file in ask.files),
                 buttons=(*(f"option-{i}" for i in range(len(options))), "leave") if is_open else (),
             )
+
+
+def _trust_card(world: World, ask: Ask, common: dict[str, object]) -> TrustCard:
+    goal = state_of(world, f"goal/{ask.goal}", Goal)
+    fleet = state_of(world, "fleet", Fleet) or Fleet()
+    found = brought.told(ask.command) or Brought("")
+    project = state_of(world, f"project/{ask.title}", Project)
+    decided = (*project.allowed, *project.refused) if project else ()
+    names = [n for n in (".claude", ".mcp.json") if any(f.startswith(n) for f in found.files)]
+    at = f" at {goal.base_commit[:7]}" if goal else ""
+    return TrustCard(
+        **common,  # type: ignore[arg-type]
+        project=ask.title,
+        what=brought.counted(found),
+        source=f"{' and '.join(names)}{at}",
+        brought=found,
+        changed=any(c.kind == BROUGHT and c != ask.command for c in decided),
+        unfenced=tuple(machine.name for machine in fleet.machines if not machine.fenced),
+        buttons=("trust", "leave_off") if ask.stage is ask_rule.Stage.OPEN else (),
+    )
 
 
 def _held_since(goal: Goal | None) -> float:

@@ -35,6 +35,7 @@ from engine.views import (
     PlanCard,
     ReviewCard,
     SessionCard,
+    TrustCard,
     WorkerCard,
 )
 
@@ -65,6 +66,8 @@ def _alone(card: AnyCard) -> AnyCard:
             return replace(card, held_since=0.0)
         case LoginCard():  # pressed is a try, whatever has come of it meanwhile
             return LoginCard(id=card.id, account=card.account, agent="", stage="", login=card.login)
+        case TrustCard():
+            return replace(card, unfenced=(), changed=False)
         case _:
             return card
 

@@ -15,6 +15,7 @@ from engine.rules.ask import Ask
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session
+from engine.rules.words import AskKind
 
 World = Mapping[str, object]
 Doing = Callable[[str], str]  # run id -> what its agent does now, one line; "" if not known
@@ -82,6 +83,11 @@ def open_asks(world: World, goal: Goal) -> list[Ask]:
         for ask in all_of(world, "ask/", Ask)
         if ask.goal == goal.id and ask.stage is ask_rule.Stage.OPEN
     ]
+
+
+def holding_asks(world: World, goal: Goal) -> list[Ask]:
+    """The open asks that work may wait for: all but whether what is brought along is trusted."""
+    return [ask for ask in open_asks(world, goal) if ask.kind is not AskKind.BROUGHT]
 
 
 def fence_of(world: World, machine: str) -> tuple[bool, str]:

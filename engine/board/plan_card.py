@@ -5,7 +5,7 @@ Pure. Neighbours: engine/rules/planning.py (who may start it), worker_card.py (a
 
 from __future__ import annotations
 
-from engine.board.looking import World, open_asks, state_of
+from engine.board.looking import World, holding_asks, state_of
 from engine.rules import estimates, news, session_state
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, PlanStage
@@ -38,8 +38,8 @@ COMMANDS = {"check": "the check", "setup": "the setup", COPY: "the folders to co
 
 def commands_first(goal: Goal) -> str:
     """The commands that wait for the owner's word, which nothing starts without."""
-    open_ones = [state.command.kind for state in goal.commands if state.allowed is None]
-    names = list(dict.fromkeys(COMMANDS.get(kind, kind) for kind in open_ones))
+    kinds = (command.kind for command in goal.undecided)
+    names = list(dict.fromkeys(COMMANDS.get(kind, kind) for kind in kinds))
     return " and ".join(names) if goal.live else ""
 
 
@@ -47,7 +47,7 @@ PLAN_WORDS = {"owner": "you", "lead": "the lead", "correction": "your correction
 
 
 def _asked_here(world: World, goal: Goal) -> bool:
-    return any(ask.command is not None for ask in open_asks(world, goal))
+    return any(ask.command is not None for ask in holding_asks(world, goal))
 
 
 def plan_card(world: World, goal: Goal) -> PlanCard:

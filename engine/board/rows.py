@@ -33,6 +33,7 @@ from engine.views import (
     Row,
     SessionCard,
     ShipCard,
+    TrustCard,
     WhereCard,
     WorkerCard,
 )
@@ -126,6 +127,8 @@ def asks_for(card: AnyCard) -> str:
             return f"{card.who} shows its approach"
         case CommandCard():
             return f"the project's {card.kind} to allow"
+        case TrustCard():
+            return "whether you trust what the repository brings"
         case ProjectCard():
             return f"project {card.name}: {PROJECT_ASKS.get(card.stage, 'your word')}"
         case ReviewCard():

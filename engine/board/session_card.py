@@ -13,7 +13,7 @@ from engine.board.doing import (
     silent,
     steered,
 )
-from engine.board.looking import Doing, World, cost_of, fence_of, lead_of, open_asks, state_of
+from engine.board.looking import Doing, World, cost_of, fence_of, holding_asks, lead_of, state_of
 from engine.board.waits import YOUR_LINE, decision_waits, lead_waits, may_be_resumed
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
@@ -41,7 +41,7 @@ def _stage_word(world: World, goal: Goal) -> str:
         return "stopped"
     if goal.failure and goal.live:
         return "waits for you"
-    if open_asks(world, goal) or decision_waits(world, goal):
+    if holding_asks(world, goal) or decision_waits(world, goal):
         return "waits for you"
     if any(
         wait.what in (YOUR_LINE, INTERRUPTED)
@@ -52,9 +52,8 @@ def _stage_word(world: World, goal: Goal) -> str:
 
 
 def _check_line(goal: Goal) -> str:
-    waiting = [state.command for state in goal.commands if state.allowed is None]
-    if waiting:
-        return f"{waiting[0].kind}: waits for your Allow"
+    if goal.undecided:
+        return f"{goal.undecided[0].kind}: waits for your Allow"
     check = goal.command("check")
     if not check:
         refused = any(state.command.kind == "check" for state in goal.commands)

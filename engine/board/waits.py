@@ -6,7 +6,7 @@ Pure. Neighbours: doing.py (what goes on instead), session_card.py and worker_ca
 from __future__ import annotations
 
 from engine.board.doing import goal_doing, holds_for_you
-from engine.board.looking import World, open_asks, state_of
+from engine.board.looking import World, holding_asks, state_of
 from engine.rules import after_limit, killed, session_state, starts, turn_ends
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
@@ -115,7 +115,7 @@ def lead_waits(world: World, goal: Goal, lead: Session | None) -> tuple[Wait, ..
         return ()
     if goal.plan_stage is PlanStage.PROPOSED and goal.go != "ask":
         return (Wait("Start", "its lead left the plan for you"),)
-    if open_asks(world, goal) or decision_waits(world, goal):
+    if holding_asks(world, goal) or decision_waits(world, goal):
         return ()
     return (Wait(YOUR_LINE, _what_next(goal)),)
 

@@ -3,6 +3,7 @@
     serve --home H     the machine's end of the link (engine/node/serve.py)
     desk ...           an agent's tools, as an MCP server or a command (engine/node/desk.py)
     rehearse ...       a scripted stand-in for an agent (engine/node/rehearse.py)
+    hook COMMAND       a repository's hook before a tool, which may stop it (engine/node/hook.py)
     supply ...         commits to and from another machine (engine/node/supply.py)
 
 Zipped, it first unpacks itself beside itself: compiled once, its parts load in a few milliseconds.
@@ -53,6 +54,10 @@ def main(argv: list[str]) -> None:
 
         sys.argv[1:] = rest
         sys.exit(rehearse.main())
+    elif what == "hook":
+        from engine.node import hook
+
+        sys.exit(hook.main(rest))
     elif what == "supply":
         from engine.node import supply
 

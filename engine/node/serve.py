@@ -33,6 +33,7 @@ from engine.node import (
     fence,
     files,
     keep,
+    kits,
     leftovers,
     load,
     login,
@@ -530,7 +531,7 @@ async def _serve(home: str) -> NoReturn:
     writer = asyncio.StreamWriter(transport, protocol, None, loop)
     try:
         node = Node(home, Channel(reader, writer))
-        for module in (trees, ahead, login, retain, supply, files, keep, tidy):
+        for module in (trees, ahead, login, retain, supply, files, keep, tidy, kits):
             for name, do in module.OPS.items():
                 node.add(name, do)
         await node.serve()

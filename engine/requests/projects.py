@@ -12,7 +12,7 @@ from engine.adapters import sources
 from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules import always, names
+from engine.rules import always, brought, names
 from engine.rules.events import (
     ProjectAdded,
     ProjectCheck,
@@ -37,15 +37,15 @@ class Projects(Inside):
                 commands=(
                     *((f"check: {project.check} (set by you)",) if project.check else ()),
                     *(
-                        f"{c.kind}: {c.text} (allowed)"
+                        _in_a_line(c, "allowed", "trusted")
                         for c in project.allowed
                         if c != Command("check", project.check)
                     ),
-                    *(f"{c.kind}: {c.text} (not this)" for c in project.refused),
+                    *(_in_a_line(c, "not this", "left off") for c in project.refused),
                 ),
                 decided=(
-                    *(CommandView(c.kind, c.text, True) for c in project.allowed),
-                    *(CommandView(c.kind, c.text, False) for c in project.refused),
+                    *(_view(c, allowed=True) for c in project.allowed),
+                    *(_view(c, allowed=False) for c in project.refused),
                 ),
                 check=project.check,
             )
@@ -139,6 +139,19 @@ class Projects(Inside):
 def _may_be_called(name: str) -> None:
     if why := names.why_no_project(name):
         raise Refused(why)
+
+
+def _view(command: Command, *, allowed: bool) -> CommandView:
+    found = brought.told(command)
+    what = brought.counted(found) if found else ""
+    return CommandView(command.kind, command.text, allowed, found, what)
+
+
+def _in_a_line(command: Command, said: str, of_brought: str) -> str:
+    found = brought.told(command)
+    if found is None:
+        return f"{command.kind}: {command.text} ({said})"
+    return f"{command.kind}: {brought.counted(found)}, {found.digest[:7]} ({of_brought})"
 
 
 def _number(ask: str) -> int:

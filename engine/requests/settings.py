@@ -27,7 +27,7 @@ from engine.rules.events import (
 )
 from engine.rules.modes import MODES, UNFENCED
 from engine.rules.owner import OFF
-from engine.rules.words import HERE, Command
+from engine.rules.words import BROUGHT, HERE, Command
 from engine.views import LeadSettings, OwnerView, Ticked
 
 SAID = {
@@ -192,6 +192,8 @@ class Settings(Inside):
         )
         changed = CommandChanged(command=Command(kind, text), allowed=allowed, goals=under_way)
         await self._loop.post(f"project/{name}", changed, cause)
+        if kind == BROUGHT and allowed is False:
+            return {"verdict": "Taken back: no session has it from its next turn on."}
         if allowed is None:
             return {"verdict": "Forgotten: the next goal that needs it asks."}
         return {"verdict": "Allowed from now on." if allowed else "Not run any more."}

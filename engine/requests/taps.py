@@ -59,6 +59,7 @@ from engine.views import (
     ReviewCard,
     SessionCard,
     ShipCard,
+    TrustCard,
     WhereCard,
     WorkerCard,
     parted,
@@ -81,7 +82,10 @@ DECISIONS = {
     "answer": Decision.ANSWER,
     "resume": Decision.ALLOW,
     "leave": Decision.DENY,
+    "trust": Decision.ALLOW,
+    "leave_off": Decision.DENY,
 }
+TRUST_SAID = {"trust": "Trusted", "leave_off": "Left off"}
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
 
 
@@ -193,10 +197,10 @@ class Taps(Goals, Aside, Logins):
                 decided = Answered(decision=DECISIONS[verb], always=verb == "always")
                 await self._loop.post(f"ask/{card.id}", decided, cause)
                 return "Always allowed" if decided.always else ask_rule.SAID[decided.decision]
-            case PermissionCard() | CommandCard() | ApproachCard() | LimitCard():
+            case PermissionCard() | CommandCard() | ApproachCard() | LimitCard() | TrustCard():
                 answered = Answered(decision=DECISIONS[verb], text=text, files=files)
                 await self._loop.post(f"ask/{card.id}", answered, cause)
-                verdict = ask_rule.SAID[answered.decision]
+                verdict = TRUST_SAID.get(verb, ask_rule.SAID[answered.decision])
                 return LIMIT_SAID[verb] if isinstance(card, LimitCard) else verdict
             case QuestionCard():
                 answer = _option(card.questions[len(card.answers)].options, verb) or text

@@ -62,6 +62,7 @@ OFFERED = {
     AskKind.CHECK: {Decision.ALLOW, Decision.DENY},
     AskKind.SETUP: {Decision.ALLOW, Decision.DENY},
     AskKind.COPY: {Decision.ALLOW, Decision.DENY},
+    AskKind.BROUGHT: {Decision.ALLOW, Decision.DENY},
     AskKind.LIMIT: {Decision.ALLOW, Decision.DENY},
     AskKind.WHERE: {Decision.ANSWER},
     AskKind.KEY: {Decision.ALLOW, Decision.DENY},

@@ -70,7 +70,7 @@ from engine.rules.goal_state import (
 from engine.rules.piece import of_piece, turn_over
 from engine.rules.planning import of_plan, start_ready
 from engine.rules.review import of_review, of_ship
-from engine.rules.words import COPY, HERE, Role
+from engine.rules.words import BROUGHT, COPY, HERE, Role
 
 TITLE_LENGTH = 60
 
@@ -216,7 +216,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
     checks = tuple(
         f"{command.kind}: `{command.text}` (waits for the owner's word)"
         for command in event.commands
-        if command.kind != COPY
+        if command.kind not in (COPY, BROUGHT)
     )
     prompt = roles.rundown(
         project=now.project,

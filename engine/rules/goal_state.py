@@ -16,6 +16,7 @@ from engine.rules.effects import AnyEffect, KeepTree, ReplyDesk, Tell
 from engine.rules.events import AskWithdrawn, LandingDropped, Prompted, SessionStopped
 from engine.rules.plan import Piece
 from engine.rules.words import (
+    BROUGHT,
     Account,
     Attachment,
     CheckVerdict,
@@ -142,9 +143,16 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
         )
 
     @property
+    def undecided(self) -> tuple[Command, ...]:
+        """The commands that work waits for the owner's word on; for what is brought it never does."""
+        return tuple(
+            c.command for c in self.commands if c.allowed is None and c.command.kind != BROUGHT
+        )
+
+    @property
     def settled(self) -> bool:
-        """Every command has the owner's word."""
-        return all(c.allowed is not None for c in self.commands)
+        """Every command that work waits for has the owner's word."""
+        return not self.undecided
 
     def piece(self, piece_id: str) -> Piece | None:
         return next((piece for piece in self.pieces if piece.id == piece_id), None)

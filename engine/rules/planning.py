@@ -29,7 +29,7 @@ from engine.rules.goal_state import (
     with_piece,
 )
 from engine.rules.plan import Piece
-from engine.rules.words import COPY, Role
+from engine.rules.words import BROUGHT, COPY, Role
 
 
 def of_plan(now: Goal, event: PlanProposed | PlanChanged | PlanStarted | PlanDiscarded) -> Step:
@@ -218,7 +218,11 @@ def _open_worker(now: Goal, piece: Piece) -> Tell:
         setup=now.command("setup"),
         copy=tuple(now.command(COPY).split("\n")) if now.command(COPY) else (),
         commands=(
-            *(c.command.text for c in now.commands if c.allowed and c.command.kind != COPY),
+            *(
+                c.command.text
+                for c in now.commands
+                if c.allowed and c.command.kind not in (COPY, BROUGHT)
+            ),
             *joins,
         ),
         files=now.files,

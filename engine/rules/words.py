@@ -11,6 +11,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 COPY = "copy"  # kind of a Command that is none: its text is paths, one a line
+BROUGHT = (
+    "brought"  # another: its text is all that a repository brings for agents (rules/brought.py)
+)
 HERE = "here"  # the machine the engine itself runs on
 
 
@@ -26,6 +29,7 @@ class AskKind(StrEnum):
     CHECK = "check"
     SETUP = "setup"
     COPY = "copy"  # folders that git does not keep, into each worker's tree
+    BROUGHT = "brought"  # what a repository brings that would run or steer an agent by itself
     LIMIT = "limit"  # whether work goes on after a usage limit
     WHERE = "where"  # which project or session a line of the owner is for
     KEY = "key"  # a command that is given stored keys
@@ -201,8 +205,31 @@ class Question(Struct, frozen=True):
 class Command(Struct, frozen=True):
     """A command of the project's settings, allowed by the owner word for word."""
 
-    kind: str  # "check", "setup", or COPY
+    kind: str  # "check", "setup", or COPY, BROUGHT
     text: str
+
+
+class BroughtItem(Struct, frozen=True):
+    """One thing of a repository that would run or steer an agent, if its owner trusts it.
+
+    kind   hook, server, allow, deny, ask, agent, skill, command, setting; file: a script of one of them
+    name   when it runs, or what it is called
+    text   what runs, word for word; "" for what is text alone
+    why    why it stays off even so (rules/brought.py, Off); "" = it is given
+    """
+
+    kind: str
+    name: str
+    text: str = ""
+    why: str = ""
+
+
+class Brought(Struct, frozen=True):
+    """All of that at one commit; `digest` is of the files, and of nothing else."""
+
+    digest: str
+    items: tuple[BroughtItem, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class Account(Struct, frozen=True):

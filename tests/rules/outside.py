@@ -118,6 +118,7 @@ from engine.views import (
     ReviewCard,
     SessionCard,
     ShipCard,
+    TrustCard,
     WorkerCard,
 )
 from tests.rules.promises import silent
@@ -184,6 +185,8 @@ TAPS: dict[tuple[type[AnyCard], str], Callable[[str], AnyEvent]] = {
     (KeyedCard, "deny"): lambda _: Answered(decision=Decision.DENY),
     (CommandCard, "allow"): lambda _: Answered(decision=Decision.ALLOW),
     (CommandCard, "not_this"): lambda _: Answered(decision=Decision.DENY),
+    (TrustCard, "trust"): lambda _: Answered(decision=Decision.ALLOW),
+    (TrustCard, "leave_off"): lambda _: Answered(decision=Decision.DENY),
     (ApproachCard, "approve"): lambda _: Answered(decision=Decision.APPROVE),
     (ApproachCard, "send_back"): lambda _: Answered(decision=Decision.SEND_BACK, text="Not so"),
     (LimitCard, "resume"): lambda _: Answered(decision=Decision.ALLOW),

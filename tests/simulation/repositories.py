@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from engine.adapters.browse import Entry
 from engine.adapters.hub import Hub, MergeOutcome, PushOutcome, Quarantined, Taken
 from engine.adapters.sources import Source
 from engine.errors import Unavailable
@@ -119,6 +120,9 @@ class SimHub(Hub):
         branch = f"quarterdeck/{goal}"
         self._git.heads.setdefault(branch, base_commit)
         return branch
+
+    async def below(self, project: str, commit: str, *paths: str) -> list[Entry]:
+        return []
 
     async def read_file(self, project: str, commit: str, path: str) -> bytes | None:
         return SETTINGS if self._git.checked and path == SETTINGS_PATH else None

@@ -2,7 +2,8 @@
 
 The prompt goes in as a line, never as an argument, so that a goal beginning with `-` stays text. Its
 settings, hooks and MCP servers are ours alone (`--setting-sources ''`, `--strict-mcp-config`): what a
-repository brings along is not started unasked. Neighbours: driver.py has the seam and the meanings,
+repository brings along is not started; what its owner trusts of it comes as a kit, by the same doors
+(claude_brings.py). Neighbours: driver.py has the seam and the meanings,
 engine/rules/modes.py what a mode allows, tests/real_agents/ tries all of it on the real command.
 """
 
@@ -23,6 +24,7 @@ from engine.adapters.agents.driver import (
     Busy,
     Ended,
     ErrorKind,
+    Kit,
     Launch,
     Limit,
     Meaning,
@@ -143,14 +145,16 @@ class Claude:
             f"--permission-mode={grant.flag}",
             "--setting-sources=",
             "--strict-mcp-config",
-            f"--mcp-config={_mcp_servers(spec.desk_argv)}",
-            f"--settings={_settings(spec.commands)}",
+            f"--mcp-config={_mcp_servers(spec.desk_argv, spec.kit)}",
+            f"--settings={_settings(spec.commands, spec.kit)}",
             f"--allowedTools={','.join(grant.allowed)}",
             f"--disallowedTools={','.join(grant.denied)}",
             f"--{'resume' if spec.resume else 'session-id'}={spec.session_id}",
         ]
         if spec.model:
             argv.append(f"--model={spec.model}")
+        if spec.kit.plugin:
+            argv.append(f"--plugin-dir={spec.kit.plugin}")
         if spec.files:
             argv.append(f"--add-dir={spec.files}")
         if spec.preface:
@@ -230,21 +234,30 @@ class Claude:
 # ------------------------------------------------------------------------------- lines that go in
 
 
-def _mcp_servers(desk_argv: tuple[str, ...]) -> str:
-    if not desk_argv:
-        return json.dumps({"mcpServers": {}})
-    server = {"type": "stdio", "command": desk_argv[0], "args": list(desk_argv[1:])}
-    return json.dumps({"mcpServers": {DESK: server}})
+def _mcp_servers(desk_argv: tuple[str, ...], kit: Kit) -> str:
+    servers = _dict(json.loads(kit.servers or "{}"))
+    if desk_argv:
+        desk = {"type": "stdio", "command": desk_argv[0], "args": list(desk_argv[1:])}
+        servers = servers | {DESK: desk}
+    return json.dumps({"mcpServers": servers})
 
 
-def _settings(commands: tuple[str, ...]) -> str:
+def _settings(commands: tuple[str, ...], kit: Kit) -> str:
     # In a rule `*` stands for anything: such a command is asked for rather than widened.
     exact = [f"Bash({command})" for command in commands if "*" not in command]
+    brought = _dict(json.loads(kit.settings or "{}"))
+    rules = _dict(brought.get("permissions"))
+    asked = [f"Bash({start}:*)" for start in ASKED_ANYWAY]
     return json.dumps(
         {
             "attribution": {"commit": "", "pr": ""},
             "cleanupPeriodDays": 3650,  # a session may wait long for its owner
-            "permissions": {"allow": exact, "ask": [f"Bash({start}:*)" for start in ASKED_ANYWAY]},
+            "hooks": _dict(brought.get("hooks")),
+            "permissions": rules
+            | {
+                "allow": [*exact, *_list(rules.get("allow"))],
+                "ask": [*asked, *_list(rules.get("ask"))],
+            },
         }
     )
 

@@ -45,6 +45,19 @@ class Launch(Struct, frozen=True):
     first_lines: tuple[str, ...]  # whole lines without their newline, fed to stdin at the start
 
 
+class Kit(Struct, frozen=True):
+    """What its owner trusted of what the repository brings, as the agent's own command takes it.
+
+    folder     the copy of the repository's files that it is run from, to be shown read-only
+    settings   JSON: hooks and permission rules; servers   JSON: MCP servers; plugin   a folder
+    """
+
+    folder: str = ""
+    settings: str = ""
+    servers: str = ""
+    plugin: str = ""
+
+
 class TurnSpec(Struct, frozen=True, kw_only=True):
     """All a driver needs to know of a turn."""
 
@@ -64,6 +77,7 @@ class TurnSpec(Struct, frozen=True, kw_only=True):
     budget_usd: float = 0.0  # of this process; 0: no bound
     commands: tuple[str, ...] = ()  # shell commands the owner allowed, word for word
     files: str = ""  # the folder of what the owner sent along: read unasked
+    kit: Kit = Kit()
 
 
 class Memory(Struct):
