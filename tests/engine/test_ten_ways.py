@@ -1,4 +1,4 @@
-"""A key sent in ten ways is nowhere afterwards: no file, no journal, no backup, no log, no chat. BR-119, BR-124.
+"""A key sent in ten ways is nowhere afterwards: no file, no journal, no backup, no log, no chat. BR-119.
 
 Everything is real but Telegram and the model. The same with the real Claude Code and what its model saw is
 tests/real_agents/test_ten_ways.py. That it could be found is shown by planting it.
