@@ -79,6 +79,7 @@ class Cards:
         self._chat = chat
         self.zone = zone
         self.locked = False
+        self.pin = False  # one is set, and asked for
         self._since_connected: set[str] = set()
         self._owner_told = False
         self._unshown: set[str] = set()
@@ -122,6 +123,7 @@ class Cards:
         except ZoneInfoNotFoundError:  # this machine's data lost it
             self.zone = None
         self.locked = owner.locked
+        self.pin = owner.pin
         self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None
 
     @property

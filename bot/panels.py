@@ -72,11 +72,11 @@ class At(Struct, frozen=True, kw_only=True):
     card: Callable[[str], AnyCard | None] = lambda _id: None
     live: Callable[[], Iterable[AnyCard]] = lambda: ()
 
-    async def ask(self, verb: str, **args: Any) -> Any:
+    async def ask(self, verb: str, /, **args: Any) -> Any:
         """Read something of the engine."""
         return await self.engine.call(verb, **args)
 
-    async def do(self, verb: str, *, part: str = "", **args: Any) -> Any:
+    async def do(self, verb: str, /, *, part: str = "", **args: Any) -> Any:
         """Have the engine do something, once for this tap; a second one needs a `part` of its own."""
         cause = f"{self.cause}.{part}" if part else self.cause
         return await self.engine.call(verb, cause=cause, **args)

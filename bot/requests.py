@@ -26,6 +26,7 @@ from bot.on_phone import asked_by
 from bot.outbox import Outbox
 from bot.panels import Engine, Panel, Panels
 from bot.pasted import Pasted
+from bot.pin_pad import PinPad
 from bot.plan_panel import PlanPanel
 from bot.projects import Projects
 from bot.sealed_prompt import SealedPrompts
@@ -74,9 +75,10 @@ class Requests:
     ) -> None:
         self._outbox = outbox
         self.sealed = SealedPrompts(bot, engine, outbox, store, SECRETS, public=public)
+        pads = PinPad()
         shown = Panels(
             engine,
-            [*panels, KeyPanel(store, self.sealed)],
+            [*panels, KeyPanel(store, self.sealed), pads],
             zone=lambda: cards.zone,
             wall=wall,
             card=lambda name: cards.live.get(name),
@@ -84,7 +86,7 @@ class Requests:
         )
         pasted = Pasted(bot, engine, outbox, store, public)
         file_back = FileBack(engine, cards)
-        self._taps = Taps(bot, engine, outbox, cards, shown, tap_s=tap_s)
+        self._taps = Taps(bot, engine, outbox, cards, shown, pads, tap_s=tap_s)
         self._edits = Edits(engine, store, cards, pasted)
         self._messages = Messages(
             engine,

@@ -98,8 +98,8 @@ class OwnerPanel:
         if verb in NAMES:
             return Then(page=verb)
         kind, _, value = verb.partition("-")
-        if verb == "rules":
-            return Then(panel="rules")
+        if verb in ("rules", "pin"):
+            return Then(panel=verb)
         if kind == "project":
             return Then(panel=f"settings-p{value}")
         if at.page == "first":

@@ -22,13 +22,14 @@ from bot.inbox import Arrived, Reply
 from bot.on_phone import under_tap
 from bot.outbox import Outbox
 from bot.panels import Engine, Panels, verdict
+from bot.pin_pad import PinPad
 from bot.text import Words
 from bot.text_drop import DROP_IT, KEEP_IT
 from bot.unsaid import Edit, Item, Prompt, Say, Weight
 from bot.wordless import wordless
 from engine.api import Missing, saw
 from engine.errors import Refused, Unavailable
-from engine.views import NEEDS_TEXT, AnyCard, Document, Peek, ReviewCard, SessionCard
+from engine.views import NEEDS_TEXT, AnyCard, Document, Peek, ReviewCard, SessionCard, parted
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +56,7 @@ class Taps:
         outbox: Outbox,
         cards: Cards,
         panels: Panels,
+        pads: PinPad,
         *,
         tap_s: float = TAP_S,
     ) -> None:
@@ -63,6 +65,7 @@ class Taps:
         self._outbox = outbox
         self._cards = cards
         self._panels = panels
+        self._pads = pads
         self._tap_s = tap_s
         self._answers: set[asyncio.Task[None]] = set()
         self._noted: set[str] = set()  # taps that were answered so, and are not done yet
@@ -111,6 +114,10 @@ class Taps:
         if sure is not None:
             self._answer(query, "")
             return Reply((sure,))
+        if (card := self._takes_pin(pressed)) is not None:
+            before = under_tap(message, pressed, self._cards)
+            pad = self._pads.for_card(card, parted(pressed.verb)[0], before, self._outbox.wall())
+            return await self._opened(query, pad, goal)
         if pressed.verb == DROP_IT:
             pressed = replace(pressed, verb="drop")
         follows = logins.asked_after(self._cards.live.get(pressed.card), pressed.verb)
@@ -195,6 +202,14 @@ class Taps:
             revision=pressed.revision if drops else card.revision,
             below=card.asks,
         )
+
+    def _takes_pin(self, pressed: Pressed) -> AnyCard | None:
+        """Return the card whose button is to be followed by the PIN, None where it takes none now."""
+        card = self._cards.live.get(pressed.card)
+        verb, second = parted(pressed.verb)
+        if card is None or not self._cards.pin or pressed.revision != card.revision:
+            return None
+        return card if verb in card.pinned and (second or verb not in card.twice) else None
 
     def _twice(
         self, card: AnyCard, pressed: Pressed, message: dict[str, Any], goal: str

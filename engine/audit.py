@@ -26,6 +26,8 @@ from engine.rules.events import (
     AskRaised,
     AskSettled,
     PermissionAsked,
+    PinRight,
+    PinTried,
     PlanStarted,
     RuleFits,
     SettingChanged,
@@ -38,7 +40,8 @@ OWNER: Final = "owner"  # the stream that knows of the lock
 EARLIER: Final = "your earlier Allow"
 LEAD: Final = "its lead"
 MOST_WORDS: Final = 500  # characters of one field of an event
-UNTOLD: Final = ("at", "call")
+UNTOLD: Final = ("at", "call", "salted")
+JUDGED: Final = (PinTried, PinRight)  # what was decided with it is a row; a wrong one is too
 
 
 class Decided(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -74,6 +77,8 @@ def record(
     effects: Sequence[AnyEffect],
 ) -> Decision | None:
     """Return the decision that an event is, None where it is none."""
+    if isinstance(event, JUDGED):
+        return None
     if who is None:
         who = _in_their_place(stream, event, before, after, effects)
     if who is None:

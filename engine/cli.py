@@ -1,7 +1,7 @@
 """The `quarterdeck` command: reads arguments, asks the person, prints; others do the work.
 
 What changes state goes to the engine (cli_ask.py). Neighbours: setup.py, doctor.py, foreground.py,
-service.py, cli_backup.py (backup, restore, key) and cli_audit.py (audit, unlock). Heavy modules are
+service.py, cli_backup.py (backup, restore, key), cli_audit.py (audit, unlock) and cli_pin.py. Heavy modules are
 imported inside the commands that need them, so that --help is quick.
 Exit code 1: it failed, and the sentence says what to do; 2: the command was used wrongly.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine import cli_audit, cli_backup
+from engine import cli_audit, cli_backup, cli_pin
 from engine.cli_ask import with_engine
 from engine.errors import EngineError, Refused
 from engine.paths import Home
@@ -41,6 +41,7 @@ app.add_typer(machine_app, name="machine")
 app.add_typer(account_app, name="account")
 cli_backup.add_to(app)
 cli_audit.add_to(app)
+cli_pin.add_to(app)
 service_app = typer.Typer(no_args_is_help=True, help="Start with the machine, and start again.")
 app.add_typer(service_app, name="service")
 

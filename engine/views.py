@@ -414,6 +414,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     backup_places: tuple[str, ...] = ()  # what there is to choose
     backup_unfenced: tuple[str, ...] = ()  # those of them where agents could delete it
     locked: bool = False  # nothing is decided now
+    pin: bool = False  # one is set
 
 
 class Ticked(Struct, frozen=True):

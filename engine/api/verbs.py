@@ -72,6 +72,16 @@ class Tap(Arguments, frozen=True):
     verb: str
     text: str = ""
     files: tuple[Attachment, ...] = ()
+    pin: str = ""  # as typed, for what takes it
+
+
+class SetPin(Arguments, frozen=True):
+    pin: str
+    old: str = ""
+
+
+class PinIs(Arguments, frozen=True):
+    pin: str = ""
 
 
 class DocumentOf(Arguments, frozen=True):
@@ -347,6 +357,8 @@ VERBS: Final[dict[str, Verb]] = {
     "settings": Verb(Nothing, OwnerView),
     "lock": Verb(Nothing, changes=True),
     "unlock": Verb(Nothing, changes=True),
+    "set_pin": Verb(SetPin, changes=True),
+    "pin_off": Verb(PinIs, changes=True),
     "audit": Verb(DecisionsSince, tuple[DecisionView, ...]),
     "change_setting": Verb(Setting, changes=True),
     "lead_settings": Verb(OneGoal, LeadSettings),

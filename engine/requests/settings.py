@@ -58,6 +58,7 @@ class Settings(Inside):
             quiet=owner.quiet,
             after_limit=owner.after_limit,
             locked=bool(owner.locked_at),
+            pin=bool(owner.pin.kept),
         )
 
     async def settings(self) -> OwnerView:

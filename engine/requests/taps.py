@@ -15,6 +15,7 @@ from engine.night import zone_of
 from engine.requests.aside import Aside
 from engine.requests.goals import WITHOUT_WORDS, Goals
 from engine.requests.logins import Logins
+from engine.requests.pins import Pins
 from engine.rules import ask as ask_rule
 from engine.rules import news, steering
 from engine.rules.events import (
@@ -89,7 +90,7 @@ TRUST_SAID = {"trust": "Trusted", "leave_off": "Left off"}
 LIMIT_SAID = {"resume": "Goes on", "leave": "Left: Resume goes on"}
 
 
-class Taps(Goals, Aside, Logins):
+class Taps(Goals, Aside, Logins, Pins):
     """Requests about cards."""
 
     async def hear(
@@ -153,8 +154,12 @@ class Taps(Goals, Aside, Logins):
         text: str = "",
         cause: str = "",
         files: Sequence[Attachment] = (),
+        pin: str = "",
     ) -> dict[str, str]:
-        """Do what a button says, if the card still is what was shown: {"verdict": words}."""
+        """Do what a button says, if the card still is what was shown: {"verdict": words}.
+
+        "wrong" is in it where the PIN was: then nothing was done, and it may be typed again.
+        """
         shown = self._cards.get(card)
         if shown is None:
             raise Refused(GONE)
@@ -167,6 +172,8 @@ class Taps(Goals, Aside, Logins):
             raise Refused(CHANGED)
         if verb in shown.twice and not sure:
             raise Refused(TWICE)
+        if verb in shown.pinned and (wrong := await self._wrong_pin(pin, cause)):
+            return {"verdict": wrong, "wrong": "pin"}
         sent = self._sent(files)
         said = text if text.strip() or not sent else news.WORDLESS
         return {"verdict": await self._tapped(shown, verb, said, cause, sent)}

@@ -1170,6 +1170,28 @@ class OwnerUnlocked(Event, frozen=True):
     """Request, at the box: decisions count again."""
 
 
+class PinSet(Event, frozen=True):
+    """Request: a PIN from now on; `salted` is its slow hash."""
+
+    salted: str
+
+
+class PinOff(Event, frozen=True):
+    """Request, with the PIN or at the box: none any more."""
+
+
+class PinTried(Event, frozen=True):
+    """Request: a PIN was typed, and is judged next."""
+
+
+class PinRight(Event, frozen=True):
+    """Fact: the one typed was it."""
+
+
+class PinWrong(Event, frozen=True):
+    """Fact: the one typed was another."""
+
+
 class EngineAway(Event, frozen=True):
     """Fact: nobody lived here from when to when, as the owner reads the clock."""
 
@@ -1371,6 +1393,11 @@ OwnerEvent: TypeAlias = (
     SettingChanged
     | OwnerLocked
     | OwnerUnlocked
+    | PinSet
+    | PinOff
+    | PinTried
+    | PinRight
+    | PinWrong
     | EngineAway
     | BackupOld
     | BackupCopied

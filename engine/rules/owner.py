@@ -1,7 +1,7 @@
 """What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes; and how
 new goals begin: mode, go, model.
 
-/lock is kept here too: while it holds, engine/audit.py refuses whatever an owner asks to be changed.
+The PIN's rule is pin.py. /lock is kept here too: while it holds, engine/audit.py refuses whatever an owner asks to be changed.
 Nothing else of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
 also told when the engine was away, its home restored from a backup, or not backed up (or not copied to
 the machine chosen for that) for long; it says so once. Pure: times of day come as the owner reads them.
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from engine.errors import Refused, ended
 from engine.rules import models
+from engine.rules import pin as pin_rule
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
 from engine.rules.events import (
@@ -27,10 +28,16 @@ from engine.rules.events import (
     OwnerEvent,
     OwnerLocked,
     OwnerUnlocked,
+    PinOff,
+    PinRight,
+    PinSet,
+    PinTried,
+    PinWrong,
     SettingChanged,
 )
 from engine.rules.goal_settings import checked_go
 from engine.rules.modes import MODES
+from engine.rules.pin import Pin, PinEvent
 
 DAY_MIN = 24 * 60
 OFF = ("off", "none", "no")
@@ -65,6 +72,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     copied: Copied | None = None
     backup_missed: bool = False  # and that was said
     locked_at: float = 0.0  # 0: not
+    pin: Pin = Pin()
 
 
 def begin(_name: str) -> Owner:
@@ -111,6 +119,8 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             return replace(now, locked_at=0.0), (said,)
         case OwnerUnlocked():
             raise Refused("It is not locked.")
+        case PinSet() | PinOff() | PinTried() | PinRight() | PinWrong():
+            return _pin(now, event)
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case BackupOld():
@@ -125,6 +135,13 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             return now, (Say(goal="", kind="warning", text=_restored(event)),)
         case _:
             return now, ()
+
+
+def _pin(now: Owner, event: PinEvent) -> tuple[Owner, tuple[AnyEffect, ...]]:
+    pin, told, locks = pin_rule.decide(now.pin, event)
+    said = (Say(goal="", kind="warning", text=told, sounds=True),) if told else ()
+    locked_at = event.at if locks and not now.locked_at else now.locked_at
+    return replace(now, pin=pin, locked_at=locked_at), said
 
 
 def _unless_off(value: str) -> str:

@@ -139,6 +139,7 @@ class FakeDoor:
         text: str,
         cause: str,
         files: tuple[Attachment, ...] = (),
+        pin: str = "",
     ) -> object:
         if cause in self._causes:
             return self._causes[cause]

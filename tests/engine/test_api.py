@@ -73,6 +73,7 @@ class Desk:
         text: str,
         cause: str,
         files: Sequence[Attachment] = (),
+        pin: str = "",
     ) -> str:
         match verb:
             case "ship":
