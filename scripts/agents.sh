@@ -1,8 +1,9 @@
 #!/bin/sh
 # Bring the agent CLIs our tests are tried with into .agents/ (ignored by git).
 #
-#   scripts/agents.sh            all pinned CLIs
+#   scripts/agents.sh            what the tests need
 #   scripts/agents.sh claude     only the named one
+#   scripts/agents.sh codex      not among them: its login alone is tried so far
 #
 # The versions are pinned on purpose. Left to choose, npm takes the newest release whose "engines" field fits the Node
 # that happens to be here, and says nothing when that is an old one. Asked for an exact version it only warns; the
@@ -10,6 +11,7 @@
 set -eu
 
 CLAUDE_VERSION=2.1.332
+CODEX_VERSION=0.171.0
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 target="${QUARTERDECK_AGENTS:-$here/.agents}"
@@ -43,8 +45,9 @@ fetch() { # name, package, version, program
 for name in "${@:-claude}"; do
     case "$name" in
     claude) fetch claude @anthropic-ai/claude-code "$CLAUDE_VERSION" claude ;;
+    codex) fetch codex @openai/codex "$CODEX_VERSION" codex ;;
     *)
-        say "no such agent here: $name (known: claude)" >&2
+        say "no such agent here: $name (known: claude, codex)" >&2
         exit 2
         ;;
     esac

@@ -21,6 +21,7 @@ from engine.rules.events import (
     TurnEnded,
     TurnOver,
 )
+from engine.rules.logins import can_begin
 from engine.rules.rests import believed
 from engine.rules.session_state import Line, Session, Stage, Step, next_turn, resume, uuid_of
 from engine.rules.steering import ended_early, may_go_on, unheard
@@ -289,8 +290,10 @@ def signed_out(account: Account, said: str) -> str:
     words += [f"--env {key}={value}" for key, value in account.env]
     words += [f"--command {account.command}"] if account.command else []
     words += [f"--config-dir {account.config_dir}"] if account.config_dir else []
+    words += [f'--login-command "{account.login_command}"'] if account.login_command else []
+    here = "Press Log in; or give" if can_begin(account) else "Give"
     return (
-        f"{said}\nGive account {account.name} a login that works, on the box: {' '.join(words)} "
+        f"{said}\n{here} account {account.name} a login that works, on the box: {' '.join(words)} "
         "Then press Retry: nothing that was said is lost."
     ).strip()
 

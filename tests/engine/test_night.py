@@ -291,7 +291,7 @@ async def test_without_quiet_hours_what_rings_is_what_only_the_owner_can_mend_or
         await night.sleep_until(next_day("07:30"))
         again = "1 decision still waits on you"  # half an hour after each, once
         assert night.rang(last) == [
-            "Something failed and needs you",
+            "An account needs a login",
             again,
             "Ready for your review",
             again,

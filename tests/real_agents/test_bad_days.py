@@ -77,7 +77,7 @@ async def test_a_login_that_expired_is_the_owners_to_mend_and_the_goal_is_kept(
             deck.phone.send("/new shop Add a cart")
             card = await deck.shown(lambda m: RETRY in m.labels)
             assert not card.silent
-            assert "Account main is not signed in" in card.text
+            assert "Claude · main" in card.text
             assert "quarterdeck account add main" in card.text
             asked = len(api.requests)
             api.parts[:] = goal_only("I am signed in again.")
