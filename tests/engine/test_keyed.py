@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from engine.engine import Engine
 from engine.perform import Performer
 from engine.rules.effects import RunKeyed
 from engine.rules.events import GaveUp, KeyedOver
+from engine.rules.kept import Kept
+from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.views import KeyedCard
 from stores.sealing import seal
@@ -51,11 +53,12 @@ def asks(argv: list[str], *names: str, why: str = "To see the balance", **step: 
     return {**asked, **step}
 
 
-def parts(*steps: Step) -> list[Step]:
-    """A worker that plays these in its first turn, and says what it heard in the others."""
+def parts(*steps: Step, later: Sequence[Step] = ()) -> list[Step]:
+    """A worker that plays these in its turns, and says what it heard in the others."""
     return [
         *lead(plan({"title": "The balance"})),
         worker(*steps, {"say": "I asked."}, turn=1),
+        worker(*later, {"say": "I heard: {prompt}"}, turn=2),
         worker({"say": "I heard: {prompt}"}),
     ]
 
@@ -75,6 +78,11 @@ class Deck:
         found = self.engine.loop.state("session/s-2")
         assert isinstance(found, Session)
         return found
+
+    def rules(self) -> tuple[Kept, ...]:
+        found = self.engine.loop.state("project/shop")
+        assert isinstance(found, Project)
+        return found.rules.kept
 
     async def until(self, true: Callable[[], object], what: str) -> None:
         """Wait for something to be so: looked for at each commit, and for what is none, often."""
@@ -105,7 +113,7 @@ def prompts(folder: Path) -> str:
 
 
 @asynccontextmanager
-async def decked(*steps: Step, value: str = VALUE, scope: str = "") -> AsyncIterator[Deck]:
+async def decked(*steps: Step, scope: str = "", later: Sequence[Step] = ()) -> AsyncIterator[Deck]:
     with staged() as (folder, machine):
         repository, scenario = folder / "shop", folder / "scenario.json"
         repository.mkdir()
@@ -113,11 +121,11 @@ async def decked(*steps: Step, value: str = VALUE, scope: str = "") -> AsyncIter
         (repository / "README").write_text("A shop\n")
         git(repository, "add", "-A")
         git(repository, "commit", "-q", "-m", "Open")
-        scenario.write_text(json.dumps({"parts": parts(*steps)}))
+        scenario.write_text(json.dumps({"parts": parts(*steps, later=later)}))
         async with chatting(folder, scenario=str(scenario), machine=machine) as chat:
             door = chat.engine.door
             public = chat.home.vault_pub.read_bytes()
-            await door.keep_secret("STRIPE_KEY", seal(public, value.encode()), cause="key")
+            await door.keep_secret("STRIPE_KEY", seal(public, VALUE.encode()), cause="key")
             if scope:
                 await door.scope_key("STRIPE_KEY", scope, cause="scope")
             await door.add_project("shop", str(repository), cause="project")
@@ -146,10 +154,11 @@ async def begun(deck: Deck, *words: str) -> Message:
     return await deck.chat.tapped(start, "Start", "Use a stored key in a command?", *words)
 
 
-async def test_a_command_runs_with_a_key_once_the_owner_allowed_it_and_its_value_is_nowhere() -> (
-    None
-):
+async def test_a_command_runs_with_a_key_once_the_owner_allowed_it_and_its_value_is_nowhere(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Promise 4."""
+    caplog.set_level("INFO")
     async with decked(
         desk("secrets", expect="- STRIPE_KEY: for everywhere"), asks(["sh", "-c", PRINTS])
     ) as deck:
@@ -168,6 +177,7 @@ async def test_a_command_runs_with_a_key_once_the_owner_allowed_it_and_its_value
         heard = await deck.heard("run_with_secret: exit 0 after")
         assert "it is {{STRIPE_KEY}}\n{{STRIPE_KEY}}" in heard
         assert heard.count("{{STRIPE_KEY}}") == 3
+        assert VALUE[8:30] not in caplog.text
         (key,) = await deck.engine.door.keys()
         assert key.used_at
         decided = [row.verdict for row in await deck.engine.door.audit() if "STRIPE" in row.verdict]
@@ -185,7 +195,7 @@ async def test_denied_it_does_not_run() -> None:
 
 async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None:
     again = [asks(PLAIN), asks(PLAIN, expect="that very command is with the owner")]
-    async with decked(*again) as deck:
+    async with decked(*again, later=[asks(PLAIN)]) as deck:
         card = await begun(deck, "Always keeps: exactly this command with STRIPE_KEY, in shop.")
         assert card.labels == ["Allow once", "Always", "Deny"]
         await deck.chat.tapped(card, "Always", "Kept: exactly this command with STRIPE_KEY")
@@ -193,13 +203,20 @@ async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None
         await deck.chat.sent(
             "/settings rules", "exactly with STRIPE_KEY, in shop", "grep shop README"
         )
+        await deck.until(
+            lambda: prompts(deck.folder).count("run_with_secret: exit 0 after") == 2,
+            "the second, which nobody was asked about",
+        )
+        assert len(list(deck.folder.rglob("*-key-*/exit.json"))) == 2
+        assert [ask.stage for ask in deck.engine.loop.states("ask").values()] == ["answered"]
+        decided = [row.verdict for row in await deck.engine.door.audit() if row.who == "your rule"]
+        assert decided == ["Allowed run_with_secret: grep shop README with STRIPE_KEY"]
+
         second = seal(deck.chat.home.vault_pub.read_bytes(), b"another-value-of-it-99")
-        await deck.engine.door.keep_secret("STRIPE_KEY_B", second, cause="second")
-        project = deck.engine.loop.states("project")["project/shop"]
-        assert len(project.rules.kept) == 1
+        await deck.engine.door.keep_secret("STRIPE_KEY", second, instead=True, cause="second")
+        assert len(deck.rules()) == 1
         await deck.engine.door.forget_key("STRIPE_KEY", cause="forget")
-        project = deck.engine.loop.states("project")["project/shop"]
-        assert project.rules.kept == ()
+        assert deck.rules() == ()
 
 
 BAD = [

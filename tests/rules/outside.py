@@ -31,6 +31,7 @@ from engine.rules.effects import (
     Merge,
     Push,
     ReadBase,
+    RunKeyed,
     StartRun,
     TakeRemote,
     Watch,
@@ -52,6 +53,7 @@ from engine.rules.events import (
     GoalResumed,
     GoalStopped,
     HeldAll,
+    KeyedOver,
     Landed,
     LimitReached,
     LineTaken,
@@ -91,6 +93,7 @@ from engine.rules.events import (
     WorkerMessaged,
 )
 from engine.rules.goal_state import PlanStage, ReviewStage
+from engine.rules.keyed_rule import TOOL, Wanted
 from engine.rules.reserve import UNTOLD
 from engine.rules.session_state import Session, Stage
 from engine.rules.words import (
@@ -243,6 +246,7 @@ class Outside:
         self.requests: dict[str, list[str]] = {}  # open, by run
         self.checks: list[tuple[str, Check]] = []
         self.judging: list[Judge] = []
+        self.keyed: list[tuple[str, RunKeyed]] = []
         self.heads: dict[str, str] = {}  # of lead branches, in the hub
         self.remote = "b0"
         self.calls: list[str] = []
@@ -478,6 +482,10 @@ class Outside:
                 yield lambda: post(stream, no)
             case Check():
                 yield lambda: self.checks.append((stream, effect))
+            case RunKeyed():
+                yield lambda: self.keyed.append((stream, effect))
+                over = KeyedOver(ask=effect.ask, how="did not run", output="Gone.", began=False)
+                yield lambda: post(stream, over)
             case Judge():
                 yield lambda: self.judging.append(effect)
             case _:
@@ -509,6 +517,8 @@ class Outside:
         """Asked to end: an agent does, and its process with it."""
         if run in self.alive:
             self._exit(run, "asked to")
+        for stream, order in [one for one in self.keyed if one[1].run == run]:
+            self._end_keyed(stream, order, "stopped after 1 s")
         self.checks = [
             (stream, check) for stream, check in self.checks if check.run != run
         ]  # a check that is ended says nothing any more that anybody waits for
@@ -535,6 +545,9 @@ class Outside:
     def _verdicts(self) -> Iterator[list[Move]]:
         for stream, check in self.checks:
             yield [partial(self._judge_check, stream, check, verdict) for verdict in VERDICTS]
+        for stream, order in self.keyed:
+            ways = ("exit 0 after 3 s", "exit 1 after 3 s", "cut off")
+            yield [partial(self._end_keyed, stream, order, how) for how in ways]
         for judge in self.judging:
             yield [partial(self._judge_review, judge, verdict) for verdict in VERDICTS]
 
@@ -548,6 +561,10 @@ class Outside:
         else:
             event = BaseChecked(verdict=verdict)
         self.world.post(stream, event)
+
+    def _end_keyed(self, stream: str, order: RunKeyed, how: str) -> None:
+        self.keyed.remove((stream, order))
+        self.world.post(stream, KeyedOver(ask=order.ask, how=how, output="12 orders"))
 
     def _judge_review(self, judge: Judge, verdict: CheckVerdict) -> None:
         self.judging.remove(judge)
@@ -586,7 +603,8 @@ class Outside:
         yield from (partial(self.end, run, kind) for kind in ENDS)
         if run not in self.named:
             return
-        yield from (self._ask(run, kind) for kind in (AskKind.PERMISSION, AskKind.QUESTION))
+        kinds = (AskKind.PERMISSION, AskKind.QUESTION, AskKind.KEY)
+        yield from (self._ask(run, kind) for kind in kinds)
         for request in self.requests.get(run, []):
             withdrawn = RequestWithdrawn(run=run, request=request)
             yield partial(self.world.post, f"session/{start.session}", withdrawn)
@@ -638,14 +656,21 @@ class Outside:
                 kind=kind,
                 title="Which?",
                 detail="Which?",
-                tool="Bash" if held else "",
-                input_json=COMMANDS[self.next() % len(COMMANDS)] if held else "",
-                questions=() if held else (Question("Which?", options=("Euro", "Pound")),),
+                tool={AskKind.PERMISSION: "Bash", AskKind.KEY: TOOL}.get(kind, ""),
+                input_json=self._given(kind),
+                questions=(Question("Which?", options=("Euro", "Pound")),)
+                if kind is AskKind.QUESTION
+                else (),
                 call="" if held else self._call(run),
             )
             self.world.post(f"session/{self.alive[run].session}", asked)
 
         return move
+
+    def _given(self, kind: AskKind) -> str:
+        if kind is AskKind.KEY:
+            return Wanted(("KEY",), ("report", f"{self.next() % 2}")).packed
+        return COMMANDS[self.next() % len(COMMANDS)] if kind is AskKind.PERMISSION else ""
 
     def _propose(self, start: StartRun, *drafts: PieceDraft) -> Move:
         def move() -> None:
@@ -759,6 +784,8 @@ class Outside:
             self._judge_check(*self.checks[0], PASSED)
         elif self.judging:
             self._judge_review(self.judging[0], PASSED)
+        elif self.keyed:
+            self._end_keyed(*self.keyed[0], "exit 0 after 3 s")
         elif run := next((run for run in self.seen if run in self.ended), ""):
             self._exit(run, "")
         elif run := next((run for run in self.seen if not self.waits(run)), ""):

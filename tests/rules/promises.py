@@ -14,7 +14,7 @@ from engine import board
 from engine.rules import landing as landing_rule
 from engine.rules import ship as ship_rule
 from engine.rules.after_limit import WAITS_FOR_YOU
-from engine.rules.effects import AnyEffect, Check, Land, Push, ReplyDesk, StartRun, Tell
+from engine.rules.effects import AnyEffect, Check, Land, Push, ReplyDesk, RunKeyed, StartRun, Tell
 from engine.rules.events import (
     AccountUsed,
     Answered,
@@ -89,9 +89,10 @@ def _allowed_by_nobody(history: Sequence[Happened]) -> Iterator[str]:
     asked: dict[str, str] = {}
     allowed: set[str] = set()
     always: set[str] = set()
+    ran: set[str] = set()
     for stream, event, effects in history:
         match event:
-            case AskRaised(kind=AskKind.PERMISSION):
+            case AskRaised(kind=AskKind.PERMISSION | AskKind.KEY):
                 asked[event.ask] = event.input_json
             case Answered(decision=Decision.ALLOW) if effects:
                 ask = stream.partition("/")[2]
@@ -101,6 +102,10 @@ def _allowed_by_nobody(history: Sequence[Happened]) -> Iterator[str]:
             case AskSettled(decision=Decision.ALLOW, ask=ask) if ask in asked:
                 if ask not in allowed and asked[ask] not in always:
                     yield f"{ask} ({asked[ask]}) was allowed by nobody"
+        for order in [effect for effect in effects if isinstance(effect, RunKeyed)]:
+            if order.ask in ran:
+                yield f"{order.ask} is run a second time"
+            ran.add(order.ask)
 
 
 def _begins_though_stopped(history: Sequence[Happened]) -> Iterator[str]:
@@ -330,7 +335,11 @@ def _of_sessions(states: States, goal: Goal, cards: dict[str, AnyCard]) -> Itera
             continue
         card = cards[piece.id]
         yield from _of_session(worker, card, asked=asked)
-        if piece.stage is PieceStage.WORKING and worker.stage is Stage.IDLE and not worker.asks:
+        if (
+            piece.stage is PieceStage.WORKING
+            and worker.stage is Stage.IDLE
+            and not (worker.asks or worker.keyed)
+        ):
             yield f"{piece.id} is being worked on by nobody"
         if (
             piece.stage is PieceStage.WORKING
@@ -376,6 +385,8 @@ def unfinished(states: States) -> list[str]:
                 ship_rule.Stage.PUSHING,
             ):
                 found.append(f"{stream} is still {stage}")
+            case Session(keyed=keyed) if keyed:
+                found.append(f"{stream}: a command with a key is still under way")
             case Session(steered=steered) if steered and not state.live:
                 found.append(f"{stream}: a line said in its last turn is nowhere")
             case Session(stage=Stage.PARKED, why=why) if why == WAITS_FOR_YOU:
