@@ -39,6 +39,7 @@ STALE = (
     "its machine or Quarterdeck was away for over an hour after it was allowed. Ask again if it is "
     "still needed"
 )
+STOPPED = "it was stopped before it began"
 GONE = "The run's folder on its machine is gone."
 
 Events = Sequence[tuple[str, AnyEvent]]
@@ -47,6 +48,9 @@ Events = Sequence[tuple[str, AnyEvent]]
 async def start(runs: Runs, effect: RunKeyed, where: str) -> Events:
     """Start the command, once ever; what is in the way is told to the session."""
     stream = f"session/{effect.session}"
+    waiting = runs.session(effect.session).keyed
+    if not any(one.ask == effect.ask for one in waiting):
+        return []  # it was given up meanwhile, and its session has heard of that
     try:
         if not await runs.is_started(where, effect.run):
             await _start(runs, effect, where)
@@ -71,6 +75,8 @@ async def start(runs: Runs, effect: RunKeyed, where: str) -> Events:
 async def _start(runs: Runs, effect: RunKeyed, where: str) -> None:
     machine = runs.machine(where)
     about = await machine.hello()
+    if any(one.ask == effect.ask and one.ended for one in runs.session(effect.session).keyed):
+        raise Refused(STOPPED)
     if not about["fenced"]:
         raise Refused(UNFENCED)
     if runs.now() - effect.allowed_at > STALE_S:

@@ -11,6 +11,7 @@ from engine.rules import after_limit, killed, session_state, starts, turn_ends
 from engine.rules import goal_state as goal_rule
 from engine.rules import plan as plan_rule
 from engine.rules import ship as ship_rule
+from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal, PlanStage, ReviewStage
 from engine.rules.plan import Piece
 from engine.rules.session_state import Session
@@ -63,7 +64,7 @@ def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
         case session_state.Stage.IDLE if session.asks:
             return (Wait(YOUR_ANSWER, "it asked and ended its turn"),)
         case session_state.Stage.IDLE if session.keyed and not session.queue:
-            return (Wait("a command with a stored key", "for ten minutes at most; Stop ends it"),)
+            return (Wait("a command with a stored key", _keyed_why(world, session)),)
         case session_state.Stage.RUNNING if holds_for_you(world, session):
             return (Wait(YOUR_ANSWER, "it asked and goes on then"),)
         case session_state.Stage.IDLE if session.wakes and not session.queue:
@@ -71,6 +72,14 @@ def session_waits(world: World, session: Session | None) -> tuple[Wait, ...]:
             return (Wait("a time of its own choice", first.why, first.due_at),)
         case _:
             return ()
+
+
+def _keyed_why(world: World, session: Session) -> str:
+    fleet = state_of(world, "fleet", Fleet)
+    machine = fleet.machine(session.machine) if fleet else None
+    if machine is not None and not machine.up:
+        return f"{machine.name} is away; it begins if that is back within the hour"
+    return "for ten minutes at most; Stop ends it"
 
 
 def _after_limit(why: str, account: str, until: float) -> Wait:

@@ -82,8 +82,11 @@ def gave_up(now: Session, event: GaveUp) -> Step:
     return after, (close, *effects)
 
 
-def ended(now: Session) -> tuple[AnyEffect, ...]:
-    """End what runs: whoever stops a session stops these too."""
-    return tuple(
+def end(now: Session) -> Step:
+    """End what runs: whoever stops a session stops these too, and what waits for its machine."""
+    if not now.keyed:
+        return now, ()
+    closed = tuple(
         CloseRun(run=one.run, machine=now.machine or HERE, grace_s=GRACE_S) for one in now.keyed
     )
+    return replace(now, keyed=tuple(replace(one, ended=True) for one in now.keyed)), closed

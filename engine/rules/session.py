@@ -369,12 +369,13 @@ def _warn(now: Session, warning: str) -> tuple[AnyEffect, ...]:
 
 def _stop(now: Session, event: SessionStopped) -> Step:
     if now.stage is Stage.NEW or (now.stage is Stage.HELD and not event.final):
-        return now, keyed_run.ended(now)
+        return keyed_run.end(now)
     final = now.final or event.final
     # What nobody holds a run for may be answered while the session rests.
     why = "you stopped it" if event.why == BY_OWNER else "the session was stopped"
     after, withdrawn = withdraw(now, lambda ask: final or held_by_run(ask), why)
-    told = (*withdrawn, *keyed_run.ended(now))
+    after, closed = keyed_run.end(after)
+    told = (*withdrawn, *closed)
     stopped = replace(after, why=event.why or "stopped", stopping=True, resuming=False, final=final)
     if now.live:
         return stopped, (*told, CloseRun(run=now.run, machine=now.machine))

@@ -89,6 +89,7 @@ class KeyedRun(Struct, frozen=True, kw_only=True):
     command: str  # as it was shown
     names: tuple[str, ...]  # of the keys
     by: str = "owner"
+    ended: bool = False  # stopped: it must not begin any more
 
 
 class Session(Struct, frozen=True, tag=True, kw_only=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -24,8 +25,25 @@ ORDINARY = 64321  # a user id nobody has; it needs no name
 PYTHON = "/usr/bin/python3"  # ours may lie where only root can look
 
 
-class Ordinary(Local):
-    """This machine, its node started as an ordinary user."""
+class Here(Local):
+    """This machine, which can be away."""
+
+    away = False
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        if self.away:
+            raise OSError("it is away")
+        return await super()._start()
+
+    def leave(self) -> None:
+        """Be away from now on; what runs goes on."""
+        self.away = True
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+class Ordinary(Here):
+    """Likewise, its node started as an ordinary user."""
 
     def __init__(self, stage: Path) -> None:
         self.stage = stage
@@ -33,6 +51,8 @@ class Ordinary(Local):
         super().__init__(stage / "user/node", python=PYTHON, env=env)
 
     async def _start(self) -> asyncio.subprocess.Process:
+        if self.away:
+            raise OSError("it is away")
         archive = zipapp.build(self._home / "node")
         for path in (self._home, self._home / "node", archive):
             os.chown(path, ORDINARY, ORDINARY)
@@ -49,13 +69,13 @@ class Ordinary(Local):
 
 
 @contextmanager
-def staged() -> Iterator[tuple[Path, Local]]:
+def staged() -> Iterator[tuple[Path, Here]]:
     """Give a folder that every user can get at, and the machine; the home is to be `folder/home`."""
     folder = Path(tempfile.mkdtemp(prefix="quarterdeck-fenced-"))
     folder.chmod(0o755)
     try:
         if os.geteuid() != 0:
-            yield folder, Local(Home(folder / "home").make().root)
+            yield folder, Here(Home(folder / "home").make().root)
             return
         (folder / "user/node").mkdir(parents=True)
         for path in (folder / "user", folder / "user/node"):

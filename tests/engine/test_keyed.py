@@ -18,23 +18,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from bot.emulator import Message
 from engine import wanted_keys
 from engine.adapters import keyed
-from engine.adapters.machines import Local, Machine
+from engine.adapters.machines import Machine
 from engine.engine import Engine
 from engine.perform import Performer
 from engine.rules.effects import RunKeyed
-from engine.rules.events import GaveUp, KeyedOver
+from engine.rules.events import GaveUp
 from engine.rules.kept import Kept
 from engine.rules.project import Project
 from engine.rules.session_state import Session
 from engine.views import KeyedCard
 from stores.sealing import seal
 from tests.engine.chat import Chat, chatting
-from tests.engine.fenced import Ordinary, opened, runs_of, staged
+from tests.engine.fenced import Here, Ordinary, opened, runs_of, staged
 from tests.engine.phone import LIMIT_S, Phone, Step, desk, held, lead, plan, worker
 from tests.fakes import git
 
@@ -279,14 +278,19 @@ async def test_a_stop_ends_it_with_all_it_started() -> None:
 ONCE = "echo x >> ran; while [ ! -e go ]; do sleep 0.05; done; echo over"
 
 
-async def under_way(phone: Phone) -> Path:
-    """Have a worker ask for a command that waits for a file, allow it; return what it has written."""
+async def asked(phone: Phone) -> str:
+    """Have a worker ask for a command that waits for a file; return the goal."""
     public = phone.home.vault_pub.read_bytes()
     await phone.door.keep_secret("STRIPE_KEY", seal(public, VALUE.encode()), cause="key")
     await phone.agent(*parts(asks(["sh", "-c", ONCE])))
     project = await phone.project()
     opened(phone.home)
-    goal = await phone.goal(project, willing=True)
+    return await phone.goal(project, willing=True)
+
+
+async def under_way(phone: Phone) -> Path:
+    """Have it asked for, and allow it; return what it has written."""
+    goal = await asked(phone)
     await phone.tap(await phone.card(goal, KeyedCard), "allow_once")
     await phone.until(lambda: bool(list(phone.folder.rglob("ran"))), "the command to begin")
     (ran,) = phone.folder.rglob("ran")
@@ -343,12 +347,27 @@ async def test_with_its_runner_it_is_cut_off_and_an_order_that_comes_again_start
             )
             assert await keyed.start(phone.engine.runs, order, "here") == []
             assert ran.read_text() == "x\n"
-            late = replace(order, run="s-2-key-a-999", ask="a-999", allowed_at=phone.clock() - 4000)
-            ((_, over),) = await keyed.start(phone.engine.runs, late, "here")
-            assert isinstance(over, KeyedOver)
-            assert not over.began
-            assert "away for over an hour" in over.output
-            assert ran.read_text() == "x\n"
+
+
+async def test_what_was_stopped_or_is_long_past_does_not_begin_once_its_machine_is_back() -> None:
+    for stop in (True, False):
+        with staged() as (folder, machine):
+            async with held(folder, machine=machine) as phone:
+                goal = await asked(phone)
+                card = await phone.card(goal, KeyedCard)
+                machine.leave()
+                await phone.tap(card, "allow_once")
+                await phone.until(lambda: bool(phone.session("s-2").keyed), "the order")
+                if stop:
+                    await phone.door.stop(cause=phone.cause())
+                else:
+                    phone.later(4000)
+                machine.away = False
+                phone.engine.loop.wake()
+                await phone.until(lambda: not phone.session("s-2").keyed, "its session to hear")
+                assert not list(folder.rglob("ran"))
+                if not stop:
+                    await told(phone, "away for over an hour after it was allowed")
 
 
 async def test_what_was_owed_when_a_backup_was_taken_is_not_run_by_who_is_restored_from_it() -> (
@@ -380,4 +399,4 @@ def test_an_unfenced_machine_takes_no_key() -> None:
 
 
 def another(folder: Path) -> Machine:
-    return Ordinary(folder) if os.geteuid() == 0 else Local(folder / "home")
+    return Ordinary(folder) if os.geteuid() == 0 else Here(folder / "home")

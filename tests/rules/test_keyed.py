@@ -16,6 +16,8 @@ from engine.rules.events import (
     GoalStopped,
     KeyedOver,
     KeyForgotten,
+    MachineLost,
+    MachineSeen,
     RuleRevoked,
     SessionStopped,
 )
@@ -122,6 +124,12 @@ def test_its_work_is_left_alone_until_the_command_is_over_and_then_it_hears_of_i
     worker = world.card("p-1")
     assert isinstance(worker, WorkerCard)
     assert [wait.what for wait in worker.waits] == ["a command with a stored key"]
+    assert worker.waits[0].why == "for ten minutes at most; Stop ends it"
+    world.post("fleet", MachineLost(machine="here", why="its link is down"))
+    worker = world.card("p-1")
+    assert isinstance(worker, WorkerCard)
+    assert worker.waits[0].why.startswith("here is away; it begins if that is back")
+    world.post("fleet", MachineSeen(machine="here", fenced=True, fence="fenced"))
     assert (world.owes(Collect), world.owes(StartRun)) == ([], [])
     over(world)
     assert card(world).outcome == "exit 0 after 3 s"
@@ -167,6 +175,7 @@ def test_stop_and_drop_end_what_runs(event: GoalStopped | GoalDropped) -> None:
     allow(world)
     world.post("goal/g-1", event)
     assert "s-2-key-a-1" in [close.run for close in world.owes(CloseRun)]
+    assert world.states[ME].keyed[0].ended
     over(world, "stopped after 1 s")
     assert world.states[ME].keyed == ()
 
