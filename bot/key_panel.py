@@ -51,6 +51,12 @@ KINDS = (
         anything=True,
         closing=lambda prompt: text_keys.given(prompt.project),
         too_late=lambda prompt: text_keys.too_late(prompt.project, _MINUTES),
+        again=lambda prompt, why: Say(
+            words=text_keys.once_more(prompt.project, why),
+            card=text_keys.PANEL,
+            revision=WAITING,
+            prompt=prompt,
+        ),
     ),
 )
 
@@ -157,6 +163,7 @@ class KeyPanel:
     async def _ask(self, at: At, line: str) -> Then:
         """Ask for a name, then for what it is to stand for."""
         if not line:
+            await at.ask("may_add_key", name="ANY_NAME")  # not while it is locked
             return Then(prompt=text_keys.ADD_NAME)
         may = await at.ask("may_add_key", name=line)
         name, scope = str(may["name"]), str(may["scope"])

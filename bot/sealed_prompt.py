@@ -32,7 +32,7 @@ from stores.sealing import seal
 
 OPEN_S = 10 * 60.0  # so long an answer is known for one that was typed without Reply
 GRACE_S = 15.0  # and so much longer: what was typed in time may come late
-OVER = 1  # no update: a question that was cancelled, or not answered in time
+OVER, LATE = 1, 2  # no updates: a question that was cancelled, or not answered in time
 
 
 class Kind(Struct, frozen=True, kw_only=True):
@@ -47,6 +47,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     anything  whatever comes is the answer, but for what `bare` leaves out; of several such questions in a
              chat only the newest is open
     closing  what its message says once it was answered; too_late: nobody did in time, and that is told
+    again    asks once more, given why
     """
 
     verb: str
@@ -60,6 +61,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     anything: bool = False
     closing: Callable[[Prompt], str] | None = None
     too_late: Callable[[Prompt], str] | None = None
+    again: Callable[[Prompt, str], Say] | None = None
 
 
 class SealedPrompts:
@@ -112,7 +114,7 @@ class SealedPrompts:
             unanswered = text.said(text_keys.UNANSWERED)
             shown = Edit(message_id=asked.message_id, words=unanswered, goal=asked.goal)
             await self._outbox.say(chat, Weight.ANSWER, shown, Say(words=words, goal=asked.goal))
-            await self._use_up(chat, asked, replace(prompt, used=OVER))
+            await self._use_up(chat, asked, replace(prompt, used=LATE))
         return min(left, default=None)
 
     async def _open(
@@ -157,7 +159,8 @@ class SealedPrompts:
         for message_id in ids:  # at once, whatever else is slow or away
             await delivery.delete(self._bot, chat, message_id)
         gone = [Delete(message_id=message_id) for message_id in ids]
-        if prompt.used not in (0, update):
+        in_time = prompt.used == LATE and _sent(parts[0]) <= asked.at + OPEN_S + GRACE_S
+        if prompt.used not in (0, update) and not in_time:
             return Reply((*gone, Say(words=text.said(kind.used))))
         typed = "".join(in_order(parts))
         typed = "".join(typed.split()) if kind.joined else typed.strip()
@@ -188,12 +191,13 @@ class SealedPrompts:
     ) -> Say:
         """Ask once more; of what takes anything, the question before is over then."""
         fresh = replace(prompt, used=0)
-        if kind.anything:
-            await self._use_up(chat, asked, replace(prompt, used=update))
-            self._asked_anew.set()
-            if why == text.LOCKED:
-                return Say(words=text.said(why), goal=asked.goal)
-        return asked_again(why, fresh, asked.goal if kind.anything else "")
+        if kind.again is None:
+            return asked_again(why, fresh)
+        await self._use_up(chat, asked, replace(prompt, used=update))
+        self._asked_anew.set()
+        if why == text.LOCKED:
+            return Say(words=text.said(why), goal=asked.goal)
+        return replace(kind.again(fresh, why), goal=asked.goal)
 
     async def _use_up(self, chat: int, asked: Prompted, prompt: Prompt) -> None:
         told = Told(asked.goal, "", msgspec.json.encode(prompt))
@@ -213,12 +217,11 @@ class SealedPrompts:
         in_goal = self._outbox.goal_of_thread(
             one.by.chat, int(one.body.get("message_thread_id") or 0)
         )
-        sent_at = float(one.body.get("date", 0))
-        since = sent_at - OPEN_S - GRACE_S
+        since = _sent(one) - OPEN_S - GRACE_S  # what was typed in time may come when that is over
         for _, asked in await self._store.prompts(list(self._kinds), since, one.by.chat):
             prompt = _prompt(asked)
             kind = self._kind(prompt)
-            if kind is None or prompt.used or in_goal != asked.goal:
+            if kind is None or prompt.used not in (0, LATE) or in_goal != asked.goal:
                 continue
             if self._answers(kind, parts):
                 return asked
@@ -236,6 +239,10 @@ class SealedPrompts:
 
 def _prompt(asked: Prompted) -> Prompt:
     return msgspec.json.decode(asked.prompt, type=Prompt)
+
+
+def _sent(one: Arrived) -> float:
+    return float(one.body.get("date", 0))
 
 
 def _of_topic(one: Arrived) -> bool:

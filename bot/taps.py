@@ -21,7 +21,7 @@ from bot.heard import as_view, prompt_for, said
 from bot.inbox import Arrived, Reply
 from bot.on_phone import under_tap
 from bot.outbox import Outbox
-from bot.panels import Engine, Panels, verdict
+from bot.panels import Engine, Panels, Then, verdict
 from bot.pin_pad import PinPad
 from bot.text import Words
 from bot.text_drop import DROP_IT, KEEP_IT
@@ -270,12 +270,22 @@ class Taps:
             cause=f"telegram:{one.update_id}",
             chat=one.by.chat,
         )
-        then = await self._in_time(one.body, call, lambda then: (then.said, then.alert))
+        then = await self._in_time(one.body, call, self._told_of_panel)
         if isinstance(then, Reply):
             return then
+        if self._asks_while_locked(then):
+            return Reply()
         late = str(one.body.get("id", "")) in self._noted
         told = (Say(words=text.said(then.said), goal=goal),) if late and then.alert else ()
         return Reply((*then.items, *told))
+
+    def _told_of_panel(self, then: Then) -> tuple[str, bool]:
+        return (text.LOCKED, True) if self._asks_while_locked(then) else (then.said, then.alert)
+
+    def _asks_while_locked(self, then: Then) -> bool:
+        """Return whether a line would be asked for that is refused as long as it is locked."""
+        asks = any(isinstance(item, Say) and item.prompt is not None for item in then.items)
+        return asks and self._cards.locked
 
     async def _opened(self, query: dict[str, Any], panel: str, goal: str) -> Reply:
         say = await self._in_time(query, self._panels.open(panel, goal), lambda _: ("", False))

@@ -108,6 +108,12 @@ def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: i
     return Words(sheet.done(), (*side_by_side(buttons[:40], 2), cancel))
 
 
+def once_more(name: str, why: str) -> Words:
+    sheet = Builder().line(one_line(why, 300))
+    sheet.line(f"What you write here next is the value of {one_line(name, 80)}.")
+    return Words(sheet.done(), ((Button("Cancel", "cancel"),),))
+
+
 def given(name: str) -> str:
     return f"{one_line(name, 80)} was given, and is sealed."
 

@@ -6,12 +6,14 @@ All through the real bot, engine, vault and node. Promise 4; BR-119.
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from bot import sealed_prompt
 from bot.emulator import Message
+from bot.outbox import Outbox
 from engine.requests.keys import Keys
 from engine.rules.owner import LOCKED
 from tests.engine.chat import Chat, chatting
@@ -172,6 +174,9 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         await chat.sent("/health", "well")
         await chat.stop_bot()
         chat.start_bot()
+        picture = chat.phone.document("note.bin", b"\0\1", caption=ODD)
+        await chat.until("Send the value as text", "next is the value of DOOR_CODE", label="Cancel")
+        assert chat.phone.message(picture.id) is None
         (typed,) = chat.phone.send(ODD)
         stored = await chat.until("Stored as DOOR_CODE", "May be used machine here only")
         assert stored.id > asks.id
@@ -228,6 +233,23 @@ async def test_a_question_that_nobody_answers_ends_with_a_sentence(
         assert await chat.engine.door.keys() == ()
 
 
+async def test_what_was_typed_in_time_is_a_secret_though_it_comes_when_that_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with chatting(tmp_path) as chat:
+        asks = await asked_for(chat, "late_one")
+        await chat.stop_bot()
+        (typed,) = chat.phone.send(ODD)
+        defaults = Outbox.__init__.__kwdefaults__
+        assert defaults is not None
+        monkeypatch.setitem(defaults, "wall", lambda: time.time() + 3600)  # away for an hour
+        chat.start_bot()
+        await chat.until("Stored as LATE_ONE", after=asks)
+        assert chat.phone.message(typed.id) is None
+        assert not chat.engine.loop.states("goal")
+    assert holding(tmp_path / "home", ODD) == []
+
+
 async def test_while_locked_no_value_is_asked_for_and_a_typed_line_is_not_asked_for_again(
     tmp_path: Path,
 ) -> None:
@@ -238,6 +260,7 @@ async def test_while_locked_no_value_is_asked_for_and_a_typed_line_is_not_asked_
         chat.phone.tap(panel, "Add…")
         prompt = await chat.until("What is the key called?", after=panel.id)
         await chat.sent("/lock", "Locked: no tap")
+        assert (await chat.phone.answered(chat.phone.tap(panel, "Add…"))).answer == LOCKED
         said = chat.phone.reply(prompt, "another")[0]
         await chat.until(LOCKED, after=said.id)
         (typed,) = chat.phone.send(ODD)
