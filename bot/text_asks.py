@@ -42,7 +42,7 @@ def question(card: QuestionCard, sheet: Sheet) -> None:
     sheet.line(said_line(card.who))
     text_stakes.lines(card.stakes, sheet)
     for question, answer in zip(card.questions, card.answers, strict=False):
-        sheet.line(f"{said_line(question.header or question.text, 80)}: {said_line(answer)}")
+        sheet.line(f"“{said_line(question.header or question.text, 80)}”: {said_line(answer)}")
     if len(card.answers) >= len(card.questions):
         return
     number = len(card.answers)
@@ -62,7 +62,7 @@ def listed(options: Sequence[str], sheet: Sheet) -> None:
 
 
 def command(card: CommandCard, sheet: Sheet) -> None:
-    sheet.fact(dots(one_line(card.project), one_line(card.source)))
+    sheet.fact(dots(one_line(card.project), said_line(card.source)))
     text_stakes.lines(card.stakes, sheet)
     command = visible(card.command)
     if units(command) <= COMMAND_ROOM:

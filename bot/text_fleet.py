@@ -10,7 +10,7 @@ from datetime import tzinfo
 from typing import Any
 
 from bot import text_usage
-from bot.entities import Builder, one_line
+from bot.entities import Builder, one_line, said_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
 from bot.text_sheet import Button, Words, count, promise
@@ -49,10 +49,10 @@ def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words
     sheet = Builder().line("Machines", "bold")
     for view in views:
         sheet.add(one_line(view.name, 40), "bold")
-        sheet.line(f" · {one_line(view.state, 120)} · {view.runs} of {view.max_runs} runs")
+        sheet.line(f" · {said_line(view.state, 120)} · {view.runs} of {view.max_runs} runs")
         sheet.line(_fence(view))
         for login in view.logins:
-            sheet.line(one_line(login, 100))
+            sheet.line(said_line(login, 100))
         if not view.agents and view.address and view.up:
             sheet.line("no agent found there")
     for offer in offers:
@@ -65,17 +65,17 @@ def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words
 def _fence(view: MachineView, room: int = 120) -> str:
     if not view.fence:
         return "not seen yet"
-    return one_line(view.fence if view.fenced else f"⚠ {view.fence}", room)
+    return said_line(view.fence if view.fenced else f"⚠ {view.fence}", room)
 
 
 def machine(view: MachineView) -> Words:
     """Show one computer whole."""
     sheet = Builder().line(one_line(view.name, 40), "bold")
     sheet.line(one_line(view.address, 100) or "This box itself.")
-    sheet.line(f"{_capital(one_line(view.state, 400))} · {view.runs} of {view.max_runs} runs")
+    sheet.line(f"{_capital(said_line(view.state, 400))} · {view.runs} of {view.max_runs} runs")
     sheet.line(_fence(view, 300))
     for login in view.logins:
-        sheet.line(one_line(login, 100))
+        sheet.line(said_line(login, 100))
     if view.paused:
         sheet.line("Nothing new starts there; what runs goes on.")
     if view.keeps_backups:
@@ -96,11 +96,12 @@ def machine(view: MachineView) -> Words:
 def checked(name: str, about: Mapping[str, Any]) -> Words:
     """Show what a machine's node says of itself just now."""
     sheet = Builder().line(f"{one_line(name, 40)} answers", "bold")
-    sheet.line(f"{one_line(str(about['system']), 60)}, Python {one_line(str(about['python']), 20)}")
-    git = one_line(str(about["git"] or ""), 60)
-    sheet.line(git or "git is missing: install it there, nothing works without")
-    sheet.line(one_line(str(about["why"]), 200))
-    agents = ", ".join(one_line(str(agent), 30) for agent in about["agents"])
+    system = said_line(f"{about['system']}, Python {about['python']}", 90)
+    sheet.line(f"It runs {system}")
+    git = said_line(str(about["git"] or ""), 60)
+    sheet.line(f"Git: {git}" if git else "git is missing: install it there, nothing works without")
+    sheet.line(f"Fence: {said_line(str(about['why']), 200)}")
+    agents = ", ".join(said_line(str(agent), 30) for agent in about["agents"])
     sheet.line(f"Agents: {agents or 'none found there'}")
     sheet.line(f"Disk: {about['disk_free_gb']} GB free")
     sheet.add(one_line(str(about["home"]), 200), "code").line()

@@ -7,7 +7,7 @@ there. Neighbours: text_asks.py (other asks), text_rules.py (what Always keeps),
 from __future__ import annotations
 
 from bot import text_rules, text_stakes
-from bot.entities import Rich, cut, one_line, tame, units, visible
+from bot.entities import Rich, cut, one_line, said_line, tame, units, visible
 from bot.text_sheet import COMMAND_ROOM, Sheet, dots
 from engine.views import Document, KeyedCard
 
@@ -16,7 +16,7 @@ FIRST, LAST = 1500, 1000  # units shown of a command that does not fit
 
 def keyed(card: KeyedCard, sheet: Sheet) -> None:
     where = one_line(card.machine, 60)
-    sheet.fact(dots(one_line(card.who), where, "" if not card.fenced else "fenced"))
+    sheet.fact(dots(said_line(card.who), where, "" if not card.fenced else "fenced"))
     if not card.fenced:
         sheet.line("⚠ unfenced: it is refused there", "bold")
     names = ", ".join(one_line(name, 100) for name in card.names)
@@ -34,7 +34,7 @@ def keyed(card: KeyedCard, sheet: Sheet) -> None:
             f"Allow once runs it now; what it prints goes to the agent without the value.{again}"
         )
     sheet.fact(text_rules.kept(card))
-    sheet.fact(f"It ran: {one_line(card.outcome, 200)}" if card.outcome else "")
+    sheet.fact(f"It ran: {said_line(card.outcome, 200)}" if card.outcome else "")
 
 
 def _command(whole: str, sheet: Sheet) -> None:

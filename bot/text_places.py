@@ -5,7 +5,7 @@ Pure wording, as text.py's, which shows the project's card by it; projects.py sh
 
 from __future__ import annotations
 
-from bot.entities import Builder, one_line, tame, visible
+from bot.entities import Builder, one_line, tame, unlinked, visible
 from engine.views import ProjectCard
 
 WORDS_ROOM = 900
@@ -41,7 +41,7 @@ def project(card: ProjectCard, sheet: Builder) -> None:
         case "bases":
             sheet.line("Work starts from it and goes back to it. Tap one.")
         case "failed":
-            sheet.add(tame(card.why)[:WORDS_ROOM], "blockquote").line()
+            sheet.add(unlinked(tame(card.why))[:WORDS_ROOM], "blockquote").line()
             sheet.line("Nothing was added. Retry looks again.")
         case "check":
             _check(card, sheet)
@@ -58,7 +58,7 @@ def _barred(card: ProjectCard, sheet: Builder) -> None:
         sheet.line("If the host was not set up anew, somebody may be standing between: Cancel.")
     elif card.why:
         sheet.line("git says:", "italic")
-        sheet.add(tame(card.why)[:WORDS_ROOM], "blockquote").line()
+        sheet.add(unlinked(tame(card.why))[:WORDS_ROOM], "blockquote").line()
     sheet.line("1. Add this key there, allowed to write (Push needs that):")
     sheet.add(one_line(card.public, 400), "pre").line()
     host = one_line(card.host, 80)

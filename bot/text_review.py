@@ -51,7 +51,7 @@ def ship(card: ShipCard, sheet: Sheet) -> None:
         sheet.line(f"{marks.get(step.state, '○')} {said_line(step.text, 160)}")
     to = "At" if card.stage == "shipped" else "To"
     if card.target:
-        sheet.add(f"{to}: {one_line(card.target, 200)}")
+        sheet.add(f"{to}: {said_line(card.target, 200)}")
         if card.commit:
             sheet.add(" · ").add(one_line(card.commit[:7]), "code")
         sheet.line()

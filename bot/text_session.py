@@ -35,23 +35,23 @@ def session(card: SessionCard, sheet: Sheet, zone: tzinfo | None, now: float) ->
         sheet.line(_wait(wait, zone, now, told=card.stage == "stopped"))
     for line in text_live.progress(card, zone, now):
         sheet.line(line)
-    branch = f" → {one_line(card.branch, 40)}" if card.branch else ""
+    branch = f" → {said_line(card.branch, 40)}" if card.branch else ""
     sheet.fact(dots(card.project, f"{card.base}{branch}"))
     if card.check:
-        sheet.line(one_line(card.check, 160))
+        sheet.line(said_line(card.check, 160))
     fenced = card.fence == "fenced"
     place = dots(card.machine, "fenced" if fenced else "")
     sheet.fact(dots(agent_and_model(card.agent, card.model), card.mode, place))
     sheet.fact(f"Next workers only on {', '.join(card.machines)}" if card.machines else "")
     if card.fence and not fenced:
-        sheet.line(f"⚠ {one_line(card.fence, 160)}")
+        sheet.line(f"⚠ {said_line(card.fence, 160)}")
     sent = f"{count(card.files, 'file')} of yours" if card.files else ""
     sheet.fact(dots(money(card.cost_usd), text_live.lines_to_come(card), sent))
 
 
 def worker(card: WorkerCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
     if card.asks:
-        sheet.line(said_line(card.title, HEADING))
+        sheet.line(f"“{said_line(card.title, HEADING)}”")
     attempt = f"attempt {card.attempt}" if card.attempt > 1 else ""
     stage, doing = card.stage, "" if card.doing in (card.stage, card.cut_off) else card.doing
     if stage in TAKEN_IN and doing:  # ours, not the agent's: one line says it
