@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bot.entities import Builder, cut, markdown, one_line, said_line, split, tame, units
+from bot.entities import Builder, cut, markdown, one_line, said_line, split, tame, units, unlinked
 from bot.text_sheet import COMMAND_ROOM, HEADING, QUOTE_ROOM, ROOM, Words, in_messages
 from engine.views import Document, Note
 
 MOST_MESSAGES = 3
+NOTE = 3000  # characters: one message
 
 
 def note(note: Note) -> list[Words]:
@@ -23,7 +24,9 @@ def note(note: Note) -> list[Words]:
     if note.sounds:
         sheet.line("News that needs you", "bold")
     mark = "⚠ " if note.kind in ("warning", "stuck") else ""
-    sheet.add(mark).add(tame(note.text).strip())
+    # One paragraph: whatever it quotes (a title, a machine's words) cannot begin a line.
+    text = one_line(note.text, NOTE)
+    sheet.add(mark).add(unlinked(text) if note.goal else text)
     return in_messages(sheet)
 
 

@@ -183,6 +183,9 @@ def messages(said: str) -> Iterator[tuple[str, Words]]:
         yield type(card).__name__, text.card(card)
     note = Note(n=1, goal="g-1", kind="words", text=said, who=f"Worker 2 “{said}”")
     yield from (("words", words) for words in text.note(note))
+    for kind in ("news", "warning"):
+        note = Note(n=2, goal="g-1", kind=kind, text=f"Worker 2 “{said}” was ended.", sounds=True)
+        yield from ((kind, words) for words in text.note(note))
     peek = Peek(who="The lead", goal="g-1", running=True, doing=said, doing_s=3.0, lines=(said,))
     yield "peek", Words(text_live.peek(peek))
     yield from (
