@@ -9,21 +9,27 @@ and `{{NAME}}` stands in its place. Pure.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.intake.commands import commanded
+from bot.intake.groups import grouped
 from bot.intake.halves import begun
 from bot.intake.lines import at_line_end, joined
 from bot.intake.nearby import Near, near
 from bot.intake.shapes import SHAPES, Shape
+from bot.intake.tied import tied
+from bot.intake.unlisted import unlisted
 
 STEP = 32 * 1024  # characters of a long text looked through at a time
 REACH = 16 * 1024  # and beyond: the longest key there is lies whole in one look
 
 # Without its end, everything behind the beginning counts: the rest may be in the next message.
 _BLOCK = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)"
+    r"-{4,5} ?BEGIN (?:[A-Z0-9 ]*PRIVATE KEY[A-Z ]*|OpenVPN Static key V1) ?-{4,5}"
+    r".*?(?:-{4,5} ?END [A-Za-z0-9 ]*-{4,5}|\Z)"
     r"|PuTTY-User-Key-File-\d:.*?(?:Private-MAC: [0-9a-f]+|\Z)",
     re.S,
 )
@@ -51,7 +57,17 @@ def find(text: str) -> list[Key]:
     found += [*shaped(text), *_half(text)]
     found += [
         Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
-        for one in map(partial(_wrapped_on, text), near(text))
+        for one in map(
+            partial(_wrapped_on, text),
+            chain(near(text), tied(text), commanded(text)),
+        )
+    ]
+    found += [Key(one.name, one.value, one.start, one.end) for one in grouped(text)]
+    sure = [key for key in found if key.sure]
+    found += [
+        Key(_named(text, one.start) or one.name, one.value, one.start, one.end)
+        for one in unlisted(text)
+        if not any(one.start < key.end and key.start < one.end for key in sure)
     ]
     return in_order(found)
 

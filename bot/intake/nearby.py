@@ -5,13 +5,13 @@ more. Hashes, ids, paths and code stand near such words too; they are told by th
 Neighbours: shapes.py (keys that can be told by themselves), bot/keys.py (the door).
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
+
+from bot.intake.judge import HEX, odd, only_words, placeholder, random, tidy
 
 _VALUE: Final = r"[A-Za-z0-9+/_.~=!@#$%^&*:,?|;-]"
 _STRONG: Final = r"(?:api|access|secret|private|auth|signing|encryption|account)[_ -]?keys?|tokens?|secrets?|credentials?|bearer|dsn"
@@ -62,30 +62,6 @@ _NO_SECRET: Final = re.compile(
     r"fingerprint|ssh.?key|host.?key|map|index|tree|surrogate",
     re.IGNORECASE,
 )
-_PLACEHOLDER: Final = re.compile(
-    r"x{4,}|\*{3,}|\.{3}|<|(?<![A-Z0-9])(?:change_?me|your[_-]|example|placeholder|redacted|dummy|todo)|\$\{?\w+|%\w+%|"
-    r"\{\{|\?:|\\|A-Z|a-z|0-9|process\.env|os\.environ|getenv|secrets\.|vars\.|config\.|settings\.|self\.|this\.|args\.|req\.",
-    re.IGNORECASE,
-)
-_UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_HEX: Final = re.compile(r"(?:0x)?[0-9a-f]+", re.IGNORECASE)
-_HASH: Final = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1)[-:=]", re.IGNORECASE)
-_PATH: Final = re.compile(
-    r"(?:[~.]{0,2}/)?(?:[A-Za-z0-9_.@-]+/)+[A-Za-z0-9_.@-]*|[\w-]+\.[a-z]{1,5}(?::\d+)?"
-)
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d|v?\d+\.\d+(?:\.\d+)*|\d{1,2}:\d\d")
-_CODE: Final = re.compile(
-    r"[A-Za-z_][A-Za-z_]*(?:[._-][A-Za-z_]+)*\d{0,3}"
-)  # words joined: my_token_2
-_SLUG: Final = re.compile(
-    r"[a-z]+\d{0,4}(?:[-_./:][a-z0-9]{1,12})*|(?:[A-Z][a-z]+\d{0,2}){2,}|[A-Z]+(?:_[A-Z0-9]+)+"
-)
-HEX_HASHES: Final = (7, 8, 12, 40, 64, 96, 128)
-
-
-_WORDS: Final = re.compile(
-    r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+|[0-9]{1,4}+|[+-][A-Za-z][0-9]{1,2}|[._,:/@|+-])++"
-)
 
 
 class Near(Struct, frozen=True):
@@ -107,11 +83,11 @@ def near(text: str) -> Iterator[Near]:
             r"(?i)(?:public|ssh|host) \Z", text[max(0, found.start() - 8) : found.start()]
         ):
             continue
-        if _assigned(name, _tidy(found["value"]), found["after"]):
+        if _assigned(name, tidy(found["value"]), found["after"]):
             yield _near(found, name)
     for form in (_FLAG, _WORDED):
         for found in form.finditer(text):
-            if not _NO_SECRET.search(found["name"]) and _odd(_tidy(found["value"])):
+            if not _NO_SECRET.search(found["name"]) and odd(tidy(found["value"])):
                 yield _near(found, found["name"])
     yield from _said(text)
 
@@ -119,13 +95,17 @@ def near(text: str) -> Iterator[Near]:
 def _said(text: str) -> Iterator[Near]:
     """What stands in a sentence that speaks of a key."""
     for found in _IS_THE.finditer(text):
-        if _random(found["value"]):
+        if random(found["value"]):
             yield _near(found, "")
     for word in _SAID.finditer(text):
         end = word.end() + AHEAD
         breaks = [at for at in range(word.end(), min(end, len(text))) if text[at] == "\n"]
         if breaks:  # the next line belongs to it only after a colon
-            colon = text[breaks[0] - 1] == ":" and breaks[0] - word.end() < 30
+            colon = (
+                text[breaks[0] - 1] == ":"
+                and text[breaks[0] - 2] != ")"
+                and breaks[0] - word.end() < 30
+            )
             end = breaks[min(1, len(breaks) - 1)] if colon and len(breaks) > 1 else breaks[0]
             end = word.end() + AHEAD if colon and len(breaks) == 1 else end
         if _NO_SECRET.search(text[max(0, word.start() - 14) : word.end()]):
@@ -134,7 +114,8 @@ def _said(text: str) -> Iterator[Near]:
             if (
                 found.start() < end
                 and not _LABEL.match(found["value"])
-                and _random(_tidy(found["value"]))
+                and random(tidy(found["value"]))
+                and not (word[0].lower() == "key" and HEX.fullmatch(tidy(found["value"])))
             ):
                 yield _near(found, word[0])
 
@@ -143,23 +124,18 @@ def _always(text: str) -> Iterator[Near]:
     """What stands where nothing but a secret stands."""
     for form, name in ((_ADDRESS, "PASSWORD"), (_NETRC, "PASSWORD"), (_USER, "PASSWORD")):
         for found in form.finditer(text):
-            if not _PLACEHOLDER.search(found["value"]):
+            if not placeholder(found["value"]):
                 yield _near(found, name)
     for form, name in ((_SIGNED, "SIGNATURE"), (_REGISTRY, "REGISTRY_AUTH"), (_HEADER, "TOKEN")):
         for found in form.finditer(text):
-            if _random(found["value"], hashes=True):
+            if random(found["value"], hashes=True):
                 yield _near(found, name)
 
 
 def _near(found: re.Match[str], name: str) -> Near:
-    value = _tidy(found["value"])
+    value = tidy(found["value"])
     start = found.start("value")
     return Near(name, value, start, start + len(value))
-
-
-def _tidy(value: str) -> str:
-    """Leave out what ends a sentence or a line of code."""
-    return value.rstrip(".,;:!?*|" if not value.endswith("==") else ",;")
 
 
 def _assigned(name: str, value: str, after: str) -> bool:
@@ -170,81 +146,7 @@ def _assigned(name: str, value: str, after: str) -> bool:
     )
     shouted = bool(re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
     if re.search(rf"(?:{_PASS})$", name, re.IGNORECASE):
-        return _odd(value) or (shouted and "_" in name and len(value) >= 8 and _plain_secret(value))
+        return odd(value) or (shouted and "_" in name and len(value) >= 8 and only_words(value))
     if loose and not shouted:
-        return len(value) >= 20 and _random(value)
-    return len(value) >= 12 and _random(value, hashes=True)
-
-
-def _plain_secret(value: str) -> bool:
-    """A password of mere words counts only in a settings line, where nothing else would stand."""
-    return not (
-        _PLACEHOLDER.search(value) or _PATH.fullmatch(value) or re.search(r"(?i)pass|secret", value)
-    ) and bool(re.fullmatch(r"[a-zA-Z-]+", value))
-
-
-def _odd(value: str) -> bool:
-    """A password somebody made up: letters and digits or signs mixed, and no code."""
-    if len(value) < 8 or _no_secret_value(value) or _UUID.fullmatch(value):
-        return False
-    letters, digits = re.search(r"[A-Za-z]", value), re.search(r"[0-9]", value)
-    signs = re.search(r"[!@#$%^&*?~+]", value)
-    if not letters or not (digits or signs):
-        return False
-    return bool(signs) or not _CODE.fullmatch(value) or (len(value) >= 12 and bool(digits))
-
-
-def _random(value: str, *, hashes: bool = False) -> bool:
-    """Return whether a machine made this; `hashes`: hex of a hash's length and ids count too."""
-    if len(value) < 12 or _no_secret_value(value):
-        return False
-    if _UUID.fullmatch(value):
-        return hashes
-    if _HEX.fullmatch(value):
-        return (hashes or len(value.removeprefix("0x")) not in HEX_HASHES) and (
-            len(value) >= 24 and bool(re.search(r"[a-fA-F]", value)) and _entropy(value) >= 2.8
-        )
-    if not (re.search(r"[A-Za-z]", value) and re.search(r"[0-9]", value)):
-        mixed = re.search(r"[a-z]", value) and re.search(r"[A-Z]", value)
-        return (
-            bool(mixed) and len(value) >= 24 and _entropy(value) >= 4 and not _SLUG.fullmatch(value)
-        )
-    if (_SLUG.fullmatch(value) and not _dense(value)) or _WORDS.fullmatch(value):
-        return False
-    return _entropy(value) >= 3.0 and len(set(value)) >= 8
-
-
-def _no_secret_value(value: str) -> bool:
-    plain = value.strip("\"'`")
-    return bool(
-        _PLACEHOLDER.search(plain)
-        or _HASH.match(plain)
-        or _DATE.match(plain)
-        or "://" in plain
-        or re.search(r"[:=]{2}|->|=>|&&|\|\||\.\w+\.[a-z]+$|^[./~]", plain)
-        or (_PATH.fullmatch(plain) and all(map(_written, plain.strip("/").split("/"))))
-        or (re.fullmatch(r"[A-Za-z_.]+\d{0,2}", plain) and not _tossed(plain))
-    )
-
-
-def _tossed(value: str) -> bool:
-    """Return whether cases change as they do by chance, never in words."""
-    return len(re.findall(r"[a-z][A-Z]", value)) * 6 >= len(value) >= 16
-
-
-def _written(part: str) -> bool:
-    """Return whether a part of a path is one that people give a name."""
-    return bool(_WORDS.fullmatch(part) or re.fullmatch(r"[a-z0-9_.@-]*", part)) and not _dense(part)
-
-
-def _dense(value: str) -> bool:
-    """Return whether digits stand all through it, as they never do in a name."""
-    return len(value) >= 12 and len(re.findall(r"[A-Za-z][0-9]|[0-9][A-Za-z]", value)) * 6 >= len(
-        value
-    )
-
-
-def _entropy(value: str) -> float:
-    """Return the bits a character carries, by how often each occurs."""
-    total = len(value)
-    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
+        return len(value) >= 20 and random(value)
+    return len(value) >= 12 and random(value, hashes=True)

@@ -76,6 +76,7 @@ _BY_WORD: Final = (
     ("PLANETSCALE_TOKEN", "pscale_", r"(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{32,64}"),
     ("NEON_API_KEY", "napi_", f"{A}{{50,70}}"),
     ("CLICKHOUSE_API_KEY", "4b1d", f"{A}{{38}}(?!{B})"),
+    ("AIVEN_PASSWORD", "AVNS_", f"{B}{{16,24}}"),
     ("AZURE_STORAGE_KEY", "AccountKey=", "[A-Za-z0-9+/]{86}=="),
     # forges, registries, builds
     ("GITHUB_TOKEN", "ghp_", f"{A}{{30,40}}"),
@@ -88,7 +89,8 @@ _BY_WORD: Final = (
     ("GITLAB_TOKEN", "gl", f"(?:dt|rt|cbt|ptt|ft|imt|agent|soat|ffct)-{B}{{20,}}"),
     ("GITLAB_TOKEN", "GR1348941", f"{B}{{20}}"),
     ("BITBUCKET_APP_PASSWORD", "ATBB", f"{A}{{32}}(?!{A})"),
-    ("ATLASSIAN_API_TOKEN", "ATATT3", "[A-Za-z0-9_=-]{100,200}"),
+    ("ATLASSIAN_API_TOKEN", "ATATT3", "[A-Za-z0-9_=-]{100,220}"),
+    ("BITBUCKET_TOKEN", "ATCTT3", "[A-Za-z0-9_=-]{100,240}"),
     ("NPM_TOKEN", "npm_", f"{A}{{36}}"),
     ("PYPI_TOKEN", "pypi-", f"{B}{{50,}}"),
     ("RUBYGEMS_API_KEY", "rubygems_", f"{H}{{48}}"),
@@ -117,6 +119,7 @@ _BY_WORD: Final = (
     ("PLAID_TOKEN", "access-", f"(?:sandbox|development|production)-{UUID}"),
     ("FLUTTERWAVE_KEY", "FLWSECK", f"(?:_TEST)?-{A}{{12,34}}(?:-X)?"),
     ("RAZORPAY_KEY", "rzp_", f"(?:live|test)_{A}{{14}}"),
+    ("MOLLIE_API_KEY", "live_", f"(?={B}{{0,12}}[0-9]|{B}{{0,6}}[A-Z]){B}{{30,44}}(?!{B})"),
     ("PADDLE_API_KEY", "pdl_", f"(?:live|sdbx)_apikey_{A}{{26}}_{A}{{22}}_{A}{{3}}"),
     ("DUFFEL_TOKEN", "duffel_", f"(?:live|test)_{B}{{43}}"),
     ("EASYPOST_API_KEY", "EZ", f"[AT]K{A}{{54}}"),
@@ -176,6 +179,7 @@ _BY_FORM: Final = (
     ("AZURE_CLIENT_SECRET", r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     ("TERRAFORM_TOKEN", rf"{A}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}"),
     ("MAILCHIMP_API_KEY", f"{H}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9])"),
+    ("MATRIX_TOKEN", f"syt_[A-Za-z0-9_=-]{{4,60}}_{A}{{20}}_{A}{{6}}(?!{A})"),
 )
 _BEFORE: Final = "(?<![A-Za-z0-9])"
 
