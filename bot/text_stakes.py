@@ -119,7 +119,7 @@ def second(card: AnyCard, verb: str, words: Words) -> Words:
 
 def _yes(card: AnyCard, verb: str) -> str:
     stakes: Sequence[Stake] = getattr(card, "stakes", ())
-    what = "allow"
+    what = "trust" if verb == "trust" else "allow"
     if isinstance(card, QuestionCard) and verb.startswith("option-"):
         what = option_words(card, verb)
     spends = next((one for one in stakes if one.peril == "spend"), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot import text_stakes
 from bot.entities import one_line, units, visible
 from bot.text_sheet import Sheet, capital, dots
 from engine.views import Brought, BroughtItem, Document, TrustCard
@@ -51,6 +52,7 @@ MOST_NAMES = 12
 
 def trust(card: TrustCard, sheet: Sheet) -> None:
     sheet.fact(dots(one_line(card.project, 60), card.what, one_line(card.source)))
+    text_stakes.lines(card.stakes, sheet)
     whole = in_full(card.brought)
     runs = [i for i in card.brought.items if i.kind in RUN and i.text and not i.why]
     scripts = [item for item in card.brought.items if item.kind == "file"]

@@ -251,6 +251,7 @@ class TrustCard(Card, frozen=True, kw_only=True):
     what: str  # "2 hooks and 1 MCP server"
     source: str  # ".claude and .mcp.json at 1a2b3c4"
     brought: Brought
+    stakes: tuple[Stake, ...] = ()
     changed: bool = False  # another state of it was decided about before
     unfenced: tuple[str, ...] = ()  # machines where what runs is in no fence
 

@@ -171,6 +171,7 @@ def _trust_card(world: World, ask: Ask, common: dict[str, object]) -> TrustCard:
         what=brought.counted(found),
         source=f"{' and '.join(names)}{at}",
         brought=found,
+        stakes=_of_brought(found),
         changed=any(c.kind == BROUGHT and c != ask.command for c in decided),
         unfenced=tuple(machine.name for machine in fleet.machines if not machine.fenced),
         buttons=("trust", "leave_off") if ask.stage is ask_rule.Stage.OPEN else (),
@@ -188,6 +189,13 @@ def _of_command(ask: Ask, *, unfenced: bool) -> tuple[Stake, ...]:
     if ask.kind is AskKind.COPY:
         return ()
     return stakes.of_command(ask.detail, unfenced=unfenced)
+
+
+def _of_brought(found: Brought) -> tuple[Stake, ...]:
+    """What all that would run by itself puts at stake."""
+    runs = [item.text for item in brought.given(found) if item.kind in ("hook", "server")]
+    told = [stake for text in runs for stake in stakes.of_command(text)]
+    return tuple(dict.fromkeys(told))[: stakes.MOST]
 
 
 def _tool_words(tool: str) -> str:

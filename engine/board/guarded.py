@@ -12,15 +12,25 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.views import AnyCard, CommandCard, KeyedCard, PermissionCard, QuestionCard, ShipCard
+from engine.views import (
+    AnyCard,
+    CommandCard,
+    KeyedCard,
+    PermissionCard,
+    QuestionCard,
+    ShipCard,
+    TrustCard,
+)
 
-HARMLESS = ("deny", "not_this", "answer", "cancel")
+HARMLESS = ("deny", "not_this", "leave_off", "answer", "cancel")
 
 
 def guarded(card: AnyCard) -> AnyCard:
     """Return the card with what its buttons take; one that is over has none."""
     match card:
-        case PermissionCard() | CommandCard() | QuestionCard() | KeyedCard() if card.stakes:
+        case PermissionCard() | CommandCard() | TrustCard() | QuestionCard() | KeyedCard() if (
+            card.stakes
+        ):
             grave = tuple(verb for verb in card.buttons if verb not in HARMLESS)
             return replace(card, twice=grave, pinned=grave)
         case KeyedCard():

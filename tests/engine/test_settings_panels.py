@@ -163,3 +163,25 @@ async def test_a_no_to_a_command_is_taken_back_and_a_base_changed(box: Box) -> N
     await box.press(panel, "Remove…", "Remove")
     assert "has goals that are not over" in box.told
     assert box.project().known
+
+
+async def test_what_is_trusted_of_a_repository_is_seen_and_taken_back(
+    box: Box, tmp_path: Path
+) -> None:
+    (tmp_path / "shop/.mcp.json").write_text('{"mcpServers": {"words": {"command": "words"}}}')
+    git(tmp_path / "shop", "add", "-A")
+    git(tmp_path / "shop", "commit", "-q", "-m", "Bring a server")
+    box.phone.send("/new shop Tidy up")
+    asked = await box.phone.wait_for(lambda m: "Trust" in m.labels, timeout=60)
+    assert "MCP server, started with each turn: words" in asked.text
+    await box.press(asked, "Trust")
+    assert box.told == "Trusted"
+    await box.says(asked, "Trusted: sessions have it from their next turn")
+    box.phone.send("/settings shop")
+    panel = await box.phone.wait_for(lambda m: "Take back" in m.labels, timeout=30)
+    assert "Brought for agents, trusted: 1 MCP server" in panel.text
+    await box.press(panel, "Take back")
+    await box.says(panel, "Brought for agents, left off: 1 MCP server")
+    assert not [known for known in box.project().allowed if known.kind == "brought"]
+    (row,) = [row for row in await box.engine.door.audit() if row.verb == "trust"]
+    assert "MCP server, started with each turn: words" in row.shown
