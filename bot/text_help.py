@@ -38,7 +38,8 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /keys  what the vault keeps: add one by name, where it may be used, rename, forget
 /stop  in a session, or which one is asked; /stop all
 /resume  likewise; /resume all
-/settings  yours; in a session: its mode, model, machines; or /settings PROJECT
+/settings  yours; in a session: its mode, model, machines; or /settings PROJECT,
+  where what you trust of it is taken back too
 /settings reserve 20  what of an account no new worker may use, in per cent
 /settings backup MACHINE  where each night's backup goes too
 /settings rules  what Always allows: take it back

@@ -449,6 +449,8 @@ def writing(place: Place) -> dict[str, Attempt]:
         "write a system program": writes("/usr/bin/stray"),
         "change our own code": writes(f"{place['code']}/engine/node/stray.py"),
         "change what the owner sent": writes(f"{home}/sessions/s-1/files/photo.jpg"),
+        "change a hook its owner trusted": writes(f"{home}/sessions/s-1/kit/1/tree/guard.sh"),
+        "read what another session was given": reads(f"{home}/sessions/s-2/kit/1/tree/guard.sh"),
         "write how its own run ended": writes(f"{home}/runs/{own}/exit.json"),
         "name another process as its child": writes(f"{home}/runs/{own}/child.json"),
         "change its own orders": writes(f"{home}/runs/{own}/spec.json"),

@@ -80,6 +80,7 @@ class Grounds:
             tree = f"{home}/trees/{session}"
             git("clone", "-q", "--shared", f"{home}/copies/shop.git", tree)
             put(f"{home}/sessions/{session}/files/photo.jpg", "a photo")
+            put(f"{home}/sessions/{session}/kit/1/tree/guard.sh", "secret")
             put(f"{home}/sessions/{session}/config/login.json", "secret")
             put(f"{home}/sessions/{session}/tmp/secret", "secret")
         put(f"{home}/trees/s-2/secret", "secret")
@@ -156,7 +157,7 @@ class Grounds:
 def spec(place: Place, run: str, session: str, argv: list[str]) -> dict[str, Any]:
     """Return the order of a worker's turn, as engine/adapters/runs.py has it."""
     home, own = place["home"], f"{place['home']}/sessions/{session}"
-    read = [f"{home}/copies/shop.git/objects", *fence.toolchains(place["user"])]
+    read = [f"{home}/copies/shop.git/objects", *fence.toolchains(place["user"]), f"{own}/kit/1"]
     return {
         "run": run,
         "session": session,

@@ -91,6 +91,8 @@ ATTEMPTS = [
     ("write a system program", CLOSED, ANYWAY),
     ("change our own code", CLOSED, OURS),
     ("change what the owner sent", CLOSED, OURS),
+    ("change a hook its owner trusted", CLOSED, OURS),
+    ("read what another session was given", GONE, OURS),
     ("write how its own run ended", CLOSED, OURS),
     ("name another process as its child", CLOSED, OURS),
     ("change its own orders", CLOSED, OURS),
