@@ -11,25 +11,16 @@ import re
 from collections.abc import Sequence
 
 import telegram
-from msgspec import Struct
 from msgspec.structs import replace
 
 from bot import delivery, keys, meant, text_settings, two_goes
+from bot.ended import Ends
 from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
 from bot.unsaid import Delete
 from stores.cards import CardStore
 from stores.sealing import seal
-
-
-class _Ended(Struct, frozen=True):
-    """What the last message of somebody in one place ended on; `earlier`: what the one before did."""
-
-    update: int
-    at: float
-    tail: two_goes.Tail | None
-    earlier: "_Ended | None" = None
 
 
 class Pasted:
@@ -51,19 +42,20 @@ class Pasted:
         self._outbox = outbox
         self._store = store
         self._public = public
-        self._ended: dict[tuple[int, int, int], _Ended] = {}  # by chat, topic and who wrote
+        self._ends = Ends(engine, store, public)
 
     async def taken_out(
         self, parts: Sequence[Arrived], pieces: list[str]
     ) -> tuple[list[str], list[Delete]]:
         """Return a message's pieces without their keys, and what is to be deleted and said of it."""
         found = [await self._keys_in(piece) for piece in pieces]
-        half, rest = self._gone_on(parts, pieces[0])
+        half = await self._ends.before(parts[0])
+        rest = two_goes.gone_on(half, pieces[0]) if half is not None else None
         if half is not None and rest is not None:
             behind = (key for key in found[0] if key.start >= rest.end)
             found[0] = [rest, *behind]
         if not any(found):
-            self._end_on(parts, two_goes.tail_of(pieces[0], [], {}))
+            await self._ends.end(parts, two_goes.tail_of(pieces[0], [], {}))
             return pieces, []
         ids = [int(one.body["message_id"]) for one in parts]
         # At once, whatever else is slow or away; what is queued below makes sure of it.
@@ -85,7 +77,7 @@ class Pasted:
             keys.replaced(piece, in_piece, lambda key: names[key.value])
             for piece, in_piece in zip(pieces, found, strict=True)
         ]
-        self._end_on(parts, two_goes.tail_of(pieces[0], found[0], names) if kept else None)
+        await self._ends.end(parts, two_goes.tail_of(pieces[0], found[0], names) if kept else None)
         last = tuple(dict.fromkeys(names.values()))
         goal = self._goal_here(parts[0])
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
@@ -108,30 +100,6 @@ class Pasted:
             goal=(told.goal if told else "") or self._goal_here(parts[0]),
             card=told.card if told else "",
         )
-
-    def _gone_on(
-        self, parts: Sequence[Arrived], whole: str
-    ) -> tuple[two_goes.Tail | None, keys.Key | None]:
-        """Return what the last message ended on, and the rest of it if this one goes on with that."""
-        ended = self._ended.get(_place(parts[0]))
-        if ended is not None and ended.update == parts[0].update_id:
-            ended = ended.earlier  # asked again
-        if ended is None or ended.tail is None or not _is_line(parts[0]):
-            return None, None
-        if not 0 <= _sent(parts[0]) - ended.at <= two_goes.GOES_ON_S:
-            return None, None
-        return ended.tail, two_goes.gone_on(ended.tail, whole)
-
-    def _end_on(self, parts: Sequence[Arrived], tail: two_goes.Tail | None) -> None:
-        """Know for the next message what this one ended on; nothing older than the last is kept."""
-        if not _is_line(parts[0]):
-            return
-        place, update = _place(parts[0]), parts[0].update_id
-        before = self._ended.get(place)
-        if before is not None and before.update == update:
-            before = before.earlier
-        earlier = replace(before, earlier=None) if before is not None else None
-        self._ended[place] = _Ended(update, _sent(parts[-1]), tail, earlier)
 
     async def _keys_in(self, text: str) -> list[keys.Key]:
         """Look a text through; in a long one others have their turn in between."""
@@ -164,18 +132,6 @@ class Pasted:
         if isinstance(result, dict):
             return str(result.get("name") or key.name), str(result.get("scope") or "")
         return str(result) if result else key.name, ""
-
-
-def _place(one: Arrived) -> tuple[int, int, int]:
-    return one.by.chat, int(one.body.get("message_thread_id") or 0), one.by.owner
-
-
-def _is_line(one: Arrived) -> bool:
-    return one.by.kind == "message" and "text" in one.body
-
-
-def _sent(one: Arrived) -> float:
-    return float(one.body.get("date", 0))
 
 
 _ADDING = re.compile(r"\s*/projects(?:@\w+)?\s+add\s", re.IGNORECASE)

@@ -15,6 +15,7 @@ import re
 from functools import cached_property
 from typing import Final
 
+from engine import board
 from engine.codec import whole
 from engine.errors import Refused
 from engine.requests.accounts import Accounts
@@ -95,6 +96,7 @@ class GivenKeys(Taps, Accounts, Keys):
                 await self._of_vault().rename(name, after)
             except NotOpened as no:
                 raise Refused(no.sentence) from no
+        goal = goal or ("" if card else self._heard_by(name))
         told = await self._tell(goal, card, news.key_renamed(name, after), f"{cause}.told")
         also = " Its session is told." if told else ""
         return {"verdict": f"{name} is called {after} now.{also}", "name": after}
@@ -109,6 +111,7 @@ class GivenKeys(Taps, Accounts, Keys):
         async with self._one_key:
             value = await self._unused(name, cause)
             digest = hashlib.sha256(value.encode()).hexdigest() if value else ""
+            goal = goal or ("" if card else self._heard_by(name))
             told = await self._tell(goal, card, news.no_secret(name, value), f"{cause}.told")
             await self._decided(f"no secret, and forgotten in the vault: {name}", cause)
             await self._end_rules_of(name, cause)
@@ -147,6 +150,20 @@ class GivenKeys(Taps, Accounts, Keys):
     def _is_free(self, known: KeyView | None) -> None:
         if known is not None and known.account:
             raise Refused(f"{known.name} signs account {known.account} in: see /accounts.")
+
+    def _heard_by(self, name: str) -> str:
+        """Return the one live goal in whose words a name stands, or in a line sent to it; "" for none.
+
+        For what was written where no session is spoken to: which it was for came out only then.
+        """
+        mark = f"{{{{{name}}}}}"
+        live = {found.id: found for found in board.goals(self.world()) if found.live}
+        found = {goal.id for goal in live.values() if mark in goal.text}
+        for asked in self._loop.states("ask").values():
+            if isinstance(asked, ask_rule.Ask) and mark in asked.detail and not asked.goal:
+                kind, _, goal = dict(asked.options).get(asked.text, "").partition(":")
+                found |= {goal} & set(live) if kind == "goal" else set()
+        return found.pop() if len(found) == 1 else ""
 
     async def _tell(self, goal: str, card: str, text: str, cause: str) -> bool:
         """Say something to the session that a message was for; return whether one has it."""

@@ -199,3 +199,20 @@ def test_nearly_every_known_key_is_put_together_wherever_it_was_cut() -> None:
     made = [planted.key(kind, chance) for kind in planted.MOULDS for _ in range(10)]
     cut = [joined_up(key, chance.randrange(6, len(key) - 2), "use ") for key in made]
     assert sum(cut) >= 0.98 * len(cut)
+
+
+async def test_restarted_between_the_halves_a_large_one_is_gone_on_with(stage: Stage) -> None:
+    await stage.start_bot()
+    stage.phone.send(f"use {KEY[:30]}")
+    await stage.asked()
+    await stage.phone.wait_for(lambda m: f"Stored as {NAME}" in m.text)
+    await stage.kill_bot()
+    assert in_clear(stage, KEY) == set()
+    (second,) = stage.phone.send(KEY[30:])
+    await stage.start_bot()
+    await stage.phone.until(lambda: stage.phone.message(second.id) is None)
+    await stage.until(lambda: stage.phone.transcript().count("Stored as") == 2)
+    assert await stage.vault.get(NAME) == KEY
+    assert len(stage.door.asked) == 1
+    await stage.stop_bot()
+    assert in_clear(stage, KEY) == set()

@@ -104,6 +104,16 @@ async def test_the_shape_of_a_known_kind_is_handed_on_only_after_a_second_tap(
         assert await chat.engine.door.keys() == ()
 
 
+async def test_a_line_that_was_sent_on_by_a_tap_is_given_back_there(tmp_path: Path) -> None:
+    async with chatting(tmp_path, scenario=scenario(tmp_path)) as chat:
+        await with_goal(chat, tmp_path, "Look around")
+        stored = await chat.sent(f"The page wants token={PLAIN}", "Stored as TOKEN")
+        where = await chat.until("Which one is this for?", label="To: Look around")
+        await chat.tapped(where, "To: Look around", "Heard: The page wants token={{TOKEN}}")
+        await chat.tapped(stored, "It was no secret", "Its session has the text now")
+        await chat.until("Given back: {{TOKEN}}", PLAIN)
+
+
 async def test_one_that_was_used_stays_a_secret(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
         stored = await chat.sent(f"token={PLAIN}", "Stored as TOKEN")
