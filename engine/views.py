@@ -4,7 +4,8 @@ A card is one message kept current. `revision` is a short hash of what a decisio
 on: a tap carries it back, and a tap on another revision is refused with what changed. `asks` is true
 while the card waits for the owner (its first showing may sound). `buttons` are verbs (design names
 in snake case: start, discard, allow, always, deny, not_this, ship, correct, diff, drop, proceed, push,
-cancel, retry, another, log_in, again, token, code, stop, interrupt, now, approve, send_back, answer, peek, option-0, option-1 …); verbs
+cancel, trust, leave_off, retry, another, log_in, again, token, code, stop, interrupt, now, approve,
+send_back, answer, peek, option-0, option-1 …); verbs
 in NEEDS_TEXT are answered by a line. Built by engine/board/ from the streams' states.
 """
 

@@ -160,6 +160,32 @@ async def test_a_server_is_started_once_it_is_trusted_and_its_tools_are_asked_fo
             assert "the word is quince" in told(api)
 
 
+async def test_a_skill_is_known_once_it_is_trusted_and_brings_no_tools_along(
+    tmp_path: Path,
+) -> None:
+    skill = (
+        "---\nname: release\ndescription: How quinces are released\n"
+        "allowed-tools: Bash(touch:*)\n---\nTouch it.\n"
+    )
+    again = (bash("touch /tmp/made"), "Tried again.")
+    script = [
+        Part(system=LEAD, prompt="Try again", steps=again),
+        Part(system=LEAD, steps=("Nothing yet.",)),
+    ]
+    with ModelServer(script) as api:
+        async with Quarterdeck(tmp_path, api) as deck:
+            bring(deck.shop, {".claude/skills/release/SKILL.md": skill})
+            deck.phone.send("/new shop Add a cart")
+            done = await deck.shown(lambda m: "Nothing yet." in m.text)
+            assert "How quinces are released" not in told(api)
+            await deck.press("Trust", TRUST)
+            deck.phone.reply(done, "Try again")
+            await deck.press("Deny", "touch /tmp/made")
+            await deck.shown(lambda m: "Tried again." in m.text)
+            assert "project:release" in told(api)
+            assert "How quinces are released" in told(api)
+
+
 async def test_a_worker_that_changes_the_hook_in_its_tree_gets_nothing_by_it(
     tmp_path: Path,
 ) -> None:
