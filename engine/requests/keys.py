@@ -69,7 +69,8 @@ class Keys(Inside):
         for project in self._projects().values():
             if any(name in one.rule.keys for one in project.rules.kept):
                 gone = KeyForgotten(name=name)
-                await self._loop.post(f"project/{project.name}", gone, f"{cause}.{project.name}")
+                once = f"{cause}.{project.name}" if cause else ""
+                await self._loop.post(f"project/{project.name}", gone, once)
 
     async def refused_keys(self) -> dict[str, str]:
         """What cannot be opened, by name, for /health."""
