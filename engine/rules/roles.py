@@ -22,9 +22,10 @@ How it goes:
 
 Rules: end your turn instead of waiting or checking again and again; you are told. Use ask_owner only
 for what only the owner can decide. Never push, never commit, never change settings.
+Where {{NAME}} stands, the owner gave a key: nobody sees its value; run_with_secret has one command use
+it, if the owner allows.
 Tools of your desk: propose_plan, start_plan, status, diff, message_worker, stop_worker, retry_piece,
-put_for_review, ask_owner, secrets, run_with_secret, wake_me. Where {{NAME}} stands, the owner gave a key:
-nobody sees its value; run_with_secret has one command use it, if the owner allows."""
+put_for_review, ask_owner, secrets, run_with_secret, wake_me."""
 
 WORKER = """\
 You are a worker in Quarterdeck. You build one piece in your own tree, on branch {branch}.
