@@ -28,6 +28,8 @@ from engine.rules.words import Account
 
 log = logging.getLogger(__name__)
 
+END_S = 5.0  # for a machine that may be away to be told
+
 Keep = Callable[[str, str, str], Awaitable[None]]  # account, variable, value
 Tidy = Callable[[Account], Awaitable[None]]
 
@@ -44,6 +46,7 @@ class SignIns:
         self._machines = machines
         self._keep = keep
         self._tidy = tidy
+        self._ended: set[str] = set()  # told of by us: what is left to do for them is done
 
     async def run(self) -> None:
         """Follow what is begun from now on, until cancelled."""
@@ -57,7 +60,9 @@ class SignIns:
                 changed.clear()
                 live = {login.id: login for login in self._live()}
                 for gone in tasks.keys() - live.keys():
-                    tasks.pop(gone).cancel()
+                    task = tasks.pop(gone)
+                    if gone not in self._ended:  # its owner gave it up
+                        task.cancel()
                 for name in live.keys() - tasks.keys():
                     tasks[name] = group.create_task(self._see(live[name]), name=f"login {name}")
                 await changed.wait()
@@ -122,6 +127,7 @@ class SignIns:
             return  # cancelled: what it gave is for nobody
         if secret:
             await self._keep(account.name, secret, str(told["token"]))
+        self._ended.add(login.id)
         done = LoginDone(login=login.id, secret=secret, config_dir="" if secret else folder)
         await self._tell(done, login, "done")
         await self._tidy(account)
@@ -134,6 +140,7 @@ class SignIns:
 
     async def _end(self, login: Login, machine: Machine) -> None:
         try:
-            await machine.call("login.end", login=login.id)
-        except (Unavailable, NodeRefused) as no:  # it ends with its node
+            async with asyncio.timeout(END_S):
+                await machine.call("login.end", login=login.id)
+        except (TimeoutError, Unavailable, NodeRefused) as no:  # it ends with its node
             log.info("login not ended id=%s: %s", login.id, no)

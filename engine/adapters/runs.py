@@ -54,7 +54,7 @@ from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
 from engine.rules.session_state import Session
-from engine.rules.words import HERE, Account, Attachment, CheckVerdict, LeftOff, Role
+from engine.rules.words import HERE, Account, Attachment, CheckVerdict, LeftOff, Role, TurnError
 from stores.attached import Attached
 from stores.ledger import Ledger
 
@@ -109,6 +109,10 @@ class Judged(Protocol):
     """Turns the verdict of a check into the event its teller understands (engine/perform.py)."""
 
     async def __call__(self, followed: Followed, verdict: CheckVerdict) -> Events: ...
+
+
+class SignedOut(Refused):
+    """An account has nothing to sign in with: its owner acts, and all its runs wait."""
 
 
 class Runs:
@@ -267,6 +271,9 @@ class Runs:
         try:
             if not await self.is_started(effect.machine, effect.run):
                 note, uncopied = await self._start(effect)
+        except SignedOut as no:
+            refused = RunRefused(run=effect.run, why=no.sentence, kind=TurnError.LOGIN)
+            return [(stream, refused)]
         except Refused as no:
             return [(stream, RunRefused(run=effect.run, why=no.sentence))]
         self.following.follow(
@@ -321,10 +328,7 @@ class Runs:
         folder = f"{about['home']}/sessions/{effect.session}"
         fenced = bool(about["fenced"])
         gone = await handing.bring(machine, effect.session, effect.files, self._attached)
-        secrets = {
-            key: await self._secret(f"account/{effect.account.name}/{key}")
-            for key in effect.account.secret_env
-        }
+        secrets = await self._secrets_of(effect.account)
         kit = await self.kits(machine, effect, about)
         spec = TurnSpec(
             session_id=effect.agent_session,
@@ -357,12 +361,15 @@ class Runs:
                     f"Account {effect.account.name} is signed in with a folder of this box, which "
                     f"{effect.machine} does not see: give it a token with --secret-env instead."
                 )
-            await machine.call(
-                "session.login",
-                session=effect.session,
-                source=effect.account.config_dir,
-                name=driver.login_file,
-            )
+            try:
+                await machine.call(
+                    "session.login",
+                    session=effect.session,
+                    source=effect.account.config_dir,
+                    name=driver.login_file,
+                )
+            except NodeRefused as no:
+                raise SignedOut(no.sentence) from no
         view = {
             "tree": tree,
             "tree_read_only": effect.role is Role.LEAD,
@@ -388,6 +395,15 @@ class Runs:
             secrets=secrets,
         )
         return str(made.get("note") or ""), uncopied
+
+    async def _secrets_of(self, account: Account) -> dict[str, str]:
+        try:
+            return {
+                key: await self._secret(f"account/{account.name}/{key}")
+                for key in account.secret_env
+            }
+        except Refused as no:
+            raise SignedOut(no.sentence) from no
 
     async def _be_alone(self, machine: Machine, effect: StartRun) -> None:
         """See that no process of an earlier turn is left: a session has one writer, and one tree."""

@@ -100,7 +100,7 @@ class Accounts(Inside):
         known = self._fleet().account(name)
         if known is None or known.agent != agent:
             known = Account(name=name, agent=agent)
-        kept = await self._keep(replace(known, secret_env=(key,)), cause)
+        kept = await self._keep(replace(known, secret_env=(key,), config_dir=""), cause)
         return kept | {"verdict": f"{kept['verdict']} {odd}".strip()}
 
     async def account_views(self) -> tuple[AccountView, ...]:

@@ -141,7 +141,7 @@ def signed_in(account: Account, secret: str, config_dir: str) -> Account:
         secret_env=(secret,)
         if secret
         else (),  # an old token would go before what is in the folder
-        config_dir=config_dir or account.config_dir,
+        config_dir=config_dir,  # nor is one asked for a file beside a token
     )
 
 

@@ -100,6 +100,7 @@ from engine.rules.turn_ends import (
     limit_over,
     limit_settled,
     never_started,
+    not_signed_in,
     rest,
 )
 from engine.rules.words import Attachment, Role, TurnError
@@ -186,7 +187,7 @@ def _of_run(now: Session, event: SessionEvent) -> Step:
             running = replace(now, stage=Stage.RUNNING, started_at=event.at, uncopied=lacks)
             return running, (silence.begin(now, event.at), *noted)
         case RunRefused(why=why, kind=kind) if now.stage is Stage.STARTING:
-            return fail(now, why, kind)
+            return not_signed_in(now, why) if kind is TurnError.LOGIN else fail(now, why, kind)
         case GaveUp(effect="StartRun", about=run) if now.stage is Stage.STARTING and run == now.run:
             return never_started(now, event.why)
         case GaveUp(effect="CloseRun", about=run) if silence.is_ending(now) and run == now.run:

@@ -261,6 +261,15 @@ def fail(now: Session, why: str, kind: TurnError) -> Step:
     return after, (freed, *effects)
 
 
+def not_signed_in(now: Session, why: str) -> Step:
+    """The run did not start, since its account has no login: all wait for that, on one card."""
+    said = signed_out(now.account, why)
+    rest = Tell(stream="fleet", event=AccountRested(name=now.account.name, until=0.0, why=said))
+    freed = Tell(stream="fleet", event=SlotFreed(run=now.run))
+    after, effects = _stopped(now) if now.stopping else _signed_out(now)
+    return after, (rest, freed, *effects)
+
+
 def never_started(now: Session, why: str) -> Step:
     """Nobody knows whether the order got there: what comes late must not start beside another."""
     after, effects = fail(now, why, TurnError.START)

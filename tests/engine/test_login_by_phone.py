@@ -7,11 +7,17 @@ that one's prints (tests/login_program.py). The real ones: tests/real_agents/tes
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 from bot.emulator import Message
+from engine.adapters.machines import Local
 from engine.engine import Engine
+from engine.errors import Refused
 from engine.rules.fleet import Fleet
 from tests import login_program
 from tests.engine.chat import Chat, chatting
@@ -80,7 +86,10 @@ async def test_a_login_that_is_missing_is_made_from_the_phone_and_waiting_work_g
         door = chat.engine.door
         await door.add_project("shop", a_shop(tmp_path / "shop"), cause="project")
         command = an_agent(tmp_path / "agent")
-        await door.add_account("main", "claude", command=command, cause="account")
+        await door.add_account(
+            "main", "claude", command=command, secret_env=("ANTHROPIC_API_KEY",), cause="account"
+        )
+        await door.keep_token("main", "ANTHROPIC_API_KEY", "one-that-is-good-no-more")
         chat.phone.send("/new shop Do it")
         card = await shown(chat, "An account needs a login", "Not logged in", label="Log in")
 
@@ -98,6 +107,8 @@ async def test_a_login_that_is_missing_is_made_from_the_phone_and_waiting_work_g
         (account,) = await door.accounts()
         assert account.secret_env == ("CLAUDE_CODE_OAUTH_TOKEN",)
         assert await door.secret("account/main/CLAUDE_CODE_OAUTH_TOKEN") == TOKEN
+        with pytest.raises(Refused):  # what signed it in before is forgotten
+            await door.secret("account/main/ANTHROPIC_API_KEY")
         assert not fleet(chat.engine).rests
         assert not fleet(chat.engine).logins
         assert TOKEN not in chat.phone.transcript()
@@ -146,6 +157,55 @@ async def test_a_login_the_engine_died_under_is_cut_off_and_ends(tmp_path: Path)
     async with chatting(tmp_path) as chat:
         await shown(chat, "A login failed", "It was cut off", label="Try again")
     assert list((tmp_path / "home/logins").iterdir()) == []
+
+
+async def test_a_login_its_machine_s_node_died_under_is_cut_off_and_begun_again(
+    tmp_path: Path,
+) -> None:
+    machine = Local(tmp_path / "home")
+    async with chatting(tmp_path, machine=machine) as chat:
+        command = an_agent(tmp_path / "agent")
+        await chat.engine.door.add_account("main", "claude", command=command, cause="account")
+        await chat.engine.door.log_in("main", cause="begin")
+        await shown(chat, LINK, label="Cancel")
+        assert machine.pid is not None
+        os.kill(machine.pid, signal.SIGKILL)
+        card = await shown(chat, "A login failed", "It was cut off", label="Try again")
+        chat.phone.tap(card, "Try again")
+        prompt = await chat.until("a reply to this message", after=card.id)
+        await shown(chat, LINK, label="Cancel")
+        chat.phone.reply(prompt, GOOD)
+        await chat.until("Account main is signed in.")
+
+
+async def test_while_locked_no_login_is_begun_and_nothing_is_asked_for(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        chat.phone.send("/accounts add main claude")
+        card = await shown(chat, "An account needs a login", label="Log in")
+        await chat.sent("/lock", "Locked")
+        for button in ("Log in", "Token…"):
+            tap = await chat.phone.answered(chat.phone.tap(card, button), timeout=LIMIT_S)
+            assert "ocked" in tap.answer
+        assert not fleet(chat.engine).logins
+        assert not any(m.asks_for_reply for m in chat.phone.messages())
+
+
+async def test_an_account_whose_folder_holds_no_login_is_a_card_with_log_in(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        door = chat.engine.door
+        await door.add_project("shop", a_shop(tmp_path / "shop"), cause="project")
+        command, empty = an_agent(tmp_path / "agent"), tmp_path / "empty"
+        empty.mkdir()
+        await door.add_account(
+            "main", "claude", command=command, config_dir=str(empty), cause="account"
+        )
+        chat.phone.send("/new shop Do it")
+        card = await shown(chat, f"There is no login at {empty}", label="Log in")
+        chat.phone.tap(card, "Log in")
+        prompt = await chat.until("a reply to this message", after=card.id)
+        await shown(chat, LINK, label="Cancel")
+        chat.phone.reply(prompt, GOOD)
+        await said(chat, "It was read.")
 
 
 async def test_an_account_with_a_command_of_its_own_is_signed_in_by_a_folder(

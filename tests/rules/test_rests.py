@@ -14,6 +14,7 @@ from engine.rules.events import (
     LimitReached,
     MachineSeen,
     RunExited,
+    RunRefused,
     TurnEnded,
 )
 from engine.rules.piece import BATCH_S
@@ -61,6 +62,21 @@ def test_a_stale_login_is_one_card_and_holds_every_run_of_its_account() -> None:
     assert (card.account, card.stage, card.buttons[-1]) == ("main", "needed", "retry")
     assert waits(world, "p-1") == waits(world, "p-2") == ["account main: not signed in"]
     assert [piece.attempt for piece in world.states["goal/g-1"].pieces] == [1, 1]
+
+
+def test_a_run_that_cannot_start_for_want_of_a_login_waits_on_the_same_card() -> None:
+    world = started(draft("Orders"))
+    world.turn("Noted.")
+    (start,) = world.owes(StartRun)
+    why = "There is no login at /there."
+    world.post(f"session/{start.session}", RunRefused(run=start.run, why=why, kind=TurnError.LOGIN))
+    (card,) = general(world)
+    assert why in card.why
+    assert world.states["goal/g-1"].failure == ""
+    world.post("fleet", AccountFreed(name="main"))
+    again = world.owes(StartRun)[-1]
+    assert (again.session, again.prompt) == (start.session, start.prompt)
+    assert again.run != start.run
 
 
 @pytest.mark.parametrize("mended", [AccountFreed(name="main"), AccountAdded(account=ACCOUNT)])
