@@ -271,6 +271,7 @@ class Engine:
     async def running(self) -> AsyncIterator[None]:
         """The whole engine, until the block ends; runs go on without it."""
         with EngineLock(self.home.engine_lock):
+            self._dial()
             async with self._open(), asyncio.TaskGroup() as group:
                 self.door.open(self.server)
                 tasks = [
@@ -296,6 +297,12 @@ class Engine:
                 finally:
                     for task in tasks:
                         task.cancel()
+
+    def _dial(self) -> None:
+        """Have the machines we were given greeted while the stores are opened."""
+        for machine in self._given.values():
+            if isinstance(link := getattr(machine, "link", None), Link):
+                link.dial()
 
     @asynccontextmanager
     async def unlocked(self) -> AsyncIterator[None]:

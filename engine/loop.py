@@ -29,7 +29,7 @@ from bisect import insort
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any, Final, Protocol
 
@@ -288,11 +288,12 @@ class Loop:
         """Have it decided and stored, with all that came up meanwhile; return whether it was new.
 
         A commit costs the same for one as for many. Whoever has the turn stores what all the others
-        wait for, who then find theirs done.
+        wait for, who then find theirs done; and it lets them come first, who were woken together.
         """
         self._posted[posted] = None
         try:
             async with self._turn:
+                await asyncio.sleep(0)
                 while posted in self._posted:
                     await self._store_together(list(self._posted)[:MAX_TOGETHER])
         finally:
@@ -372,12 +373,12 @@ class Loop:
         if event.at == 0:
             event = msgspec.structs.replace(event, at=now)
         event = self._events.storable(event)
-        step = Step(stream, cause, event.at, self._events.dump(event), None)
+        told = self._events.dump(event)
         aside = self._broken.get(stream)
         if aside is not None and not aside.dropped:
             raise StreamBroken(stream, aside.why)
         if aside is not None:
-            return step, ()
+            return Step(stream, cause, event.at, told, None), ()
 
         before = standing.get(stream)
         self._ledger.begin_try(stream, cause)
@@ -387,24 +388,22 @@ class Loop:
             if before is None:
                 before = rule.begin(_name(stream))
             after, effects = rule.decide(before, event)
-            step = replace(
-                step, decision=audit.record(posted.who, stream, event, before, after, effects)
-            )
-            bodies = tuple((self._effects.dump(effect), effect.due_at) for effect in effects)
-            body = self._codec(stream).dump(after)
+            decision = audit.record(posted.who, stream, event, before, after, effects)
+            owed = tuple((self._effects.dump(effect), effect.due_at) for effect in effects)
+            stays = after is before and stream in standing
+            body = None if stays else self._codec(stream).dump(after)
         except Refused as no:
             if posted.done is None:
                 raise
             # From a stream, not from the owner: nobody is there to hear it.
             log.warning("refused stream=%s cause=%s: %s", stream, cause, no.sentence)
-            return step, ()
+            return Step(stream, cause, event.at, told, None), ()
         except BaseException:
             self._fallen = True  # the try stays noted, so that the next start counts this death
             raise
-        if after is before and stream in standing:
-            return replace(step, effects=bodies), effects
-        standing[stream] = after
-        return replace(step, state=body, effects=bodies), effects
+        if not stays:
+            standing[stream] = after
+        return Step(stream, cause, event.at, told, body, owed, decision), effects
 
     # ------------------------------------------------------------ looking
 

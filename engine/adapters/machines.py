@@ -5,8 +5,8 @@
 
 `Link` is the same for all: it dials, says hello with a new epoch, matches answers to questions,
 and dials again when the node or the way to it is gone. `Local` adds what this machine needs: the
-node is a child of ours behind a pipe. ssh.py beside this file adds what another one needs. The runs
-are nobody's children and notice none of it.
+node is a child of ours, spoken to by its input and output. ssh.py beside this file adds what another
+one needs. The runs are nobody's children and notice none of it.
 
 A link that is down raises errors.Unreachable; a node's "no" raises NodeRefused. The other end is
 engine/node/serve.py; runs.py and hub.py beside this file are the callers.
@@ -16,6 +16,7 @@ import asyncio
 import base64
 import logging
 import os
+import socket
 import subprocess
 import sys
 from collections import deque
@@ -173,13 +174,17 @@ class Link:
 
     # ---- keeping it up
 
+    def dial(self) -> None:
+        """Begin to keep the link up, unless that was begun."""
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._keep())
+            self._keeper.add_done_callback(lambda keeper: self._tried.set())
+
     async def _ready(self) -> Channel:
         """Return the channel, dialling or waiting for the try that is on its way."""
         if self._closed:
             raise Unreachable(f"{self.name}: its link is closed")
-        if self._keeper is None:
-            self._keeper = asyncio.create_task(self._keep())
-            self._keeper.add_done_callback(lambda keeper: self._tried.set())
+        self.dial()
         if not self.up:
             await self._tried.wait()
         if self._keeper is not None and self._keeper.done() and not self._closed:
@@ -348,6 +353,28 @@ class Link:
         channel.post({"op": "run.follow", "args": {"runs": asked}})
 
 
+@dataclass(frozen=True)
+class _Child:
+    """A node of our own."""
+
+    process: asyncio.subprocess.Process
+    reader: asyncio.StreamReader
+    ear: asyncio.StreamWriter  # of the socket that the reader reads; nothing is written to it
+
+    async def end(self) -> None:
+        """Return once it has ended, as it does when told no more."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                await self.process.wait()
+        except TimeoutError:
+            self.process.kill()
+            await self.process.wait()
+        finally:
+            self.ear.close()
+
+
 class Local:
     """This machine."""
 
@@ -363,14 +390,14 @@ class Local:
         self._home = home
         self._python = os.path.realpath(python or sys.executable)
         self._env = _plain(dict(os.environ)) if env is None else env
-        self._node: asyncio.subprocess.Process | None = None
-        self._warmed: asyncio.subprocess.Process | None = None
+        self._node: _Child | None = None
+        self._warmed: _Child | None = None
         self.link = Link(name, self._dial)
 
     @property
     def pid(self) -> int | None:
         """The node's process, while there is one."""
-        return self._node.pid if self._node is not None else None
+        return self._node.process.pid if self._node is not None else None
 
     async def hello(self) -> dict[str, Any]:
         """Return what the node said of itself when its link came up."""
@@ -408,9 +435,8 @@ class Local:
         """End the node; the runs go on."""
         await self.link.close()
         node, self._warmed = self._warmed, None
-        if node is not None and node.stdin is not None:  # nobody has asked it anything
-            node.stdin.close()
-            await node.wait()
+        if node is not None:  # nobody has asked it anything
+            await node.end()
 
     async def warm(self) -> None:
         """Start the node ahead of its first question: it loads while we do, and acts on nothing."""
@@ -420,31 +446,30 @@ class Local:
     async def _dial(self) -> Transport:
         node, self._warmed = self._warmed or await self._start(), None
         self._node = node
-        assert node.stdout is not None
-        assert node.stdin is not None
+        assert node.process.stdin is not None
+        return Transport(node.reader, node.process.stdin, node.end)
 
-        async def close() -> None:
-            try:
-                async with asyncio.timeout(_CLOSE_S):
-                    await node.wait()
-            except TimeoutError:
-                node.kill()
-                await node.wait()
-
-        return Transport(node.stdout, node.stdin, close)
-
-    async def _start(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> _Child:
         archive = zipapp.build(self._home / "node")
         argv = ["-I", "-S", str(archive), "serve", "--home", str(self._home)]
-        return await asyncio.create_subprocess_exec(
-            self._python,
-            *argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._env,
-            cwd="/",
-            start_new_session=True,  # a Ctrl-C in our terminal is for us
-        )
+        # Not a pipe: those hold two pages once their user has a thousand of them, as with 200 runs.
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                process = await asyncio.create_subprocess_exec(
+                    self._python,
+                    *argv,
+                    stdin=subprocess.PIPE,
+                    stdout=theirs.fileno(),
+                    env=self._env,
+                    cwd="/",
+                    start_new_session=True,  # a Ctrl-C in our terminal is for us
+                )
+            reader, ear = await asyncio.open_unix_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+        return _Child(process, reader, ear)
 
 
 def blob(answer: dict[str, Any]) -> bytes:

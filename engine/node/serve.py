@@ -62,7 +62,8 @@ _CLOSE_S = 10.0  # the same, for ourselves, when the link goes
 _NO_ROOM_S = 1.0  # until the end of a run is written again that found no room
 _GRACE_S = 10.0  # what a run has that is told to end, if nothing else is said (runner.py)
 _AT_ONCE = 25  # runs that are begun to be followed in one turn
-_ASKS_S = 1.0  # for an engine to ask for what it follows: some milliseconds, if there is anything
+_LOADS_S = 5.0  # for the zygote, which takes a tenth of a second; orders do without it then
+_FIRST_S = 1.0  # in which what runs have printed comes first: the engine asks for it at once
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
 Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
@@ -284,11 +285,20 @@ class Node:
         async with self._taking_over:
             if self._claim.taken_over or not self._claim.holds:
                 return
+            zygote.start(runs.code_folder())  # till now the cores were for what runs have printed
             with self._acting():
-                left = await self._in_thread(lambda: leftovers.take_over(self._home))
+                left = await self._in_thread(self._clear)
                 self._claim.taken_over = True
         if left:
             self._spawn(self._discard(left))
+
+    def _clear(self) -> list[str]:
+        """Take over, and have the zygote loaded, sooner than an order would be carried out without."""
+        left = leftovers.take_over(self._home)
+        forks = zygote.ready()
+        if forks is not None:
+            forks.loaded.wait(_LOADS_S)
+        return left
 
     async def _discard(self, left: list[str]) -> None:
         for path in left:
@@ -389,7 +399,6 @@ class Node:
             if index % _AT_ONCE == 0:
                 await asyncio.sleep(0)  # the engine acts on the first while we look at the next
         begun.set()
-        self._told.set()
         return {}
 
     async def _following(self, follower: Follower) -> None:
@@ -411,10 +420,8 @@ class Node:
     # ---- what goes on beside them
 
     async def _look_round(self) -> None:
-        """Look for what the node before us left behind or undone; whoever follows a run need not wait for it."""
-        alarm = asyncio.get_running_loop().call_later(_ASKS_S, self._told.set)
-        await self._told.wait()
-        alarm.cancel()
+        """Look for what the node before us left behind or undone; whoever follows a run does not wait for it."""
+        await asyncio.sleep(_FIRST_S)
         try:
             await self._take_over()
         except OSError as error:
@@ -551,5 +558,4 @@ def main(home: str) -> None:
     home = os.path.realpath(home)
     os.makedirs(home, mode=0o700, exist_ok=True)
     leftovers.mark(home)
-    zygote.start(runs.code_folder())
     asyncio.run(_serve(home))

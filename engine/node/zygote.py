@@ -7,7 +7,7 @@ A new interpreter takes ten times as long to load the same, and memory that fork
 kernel ends the zygote with the node; a runner is nobody's child then and goes on. Linux only: where
 there is none, or it is gone, runs.py and trees.py start an interpreter as they would without.
 
-serve.py starts it, before there are threads; nothing here waits for anything but orders.
+serve.py starts it, before the first order; nothing here waits for anything but orders.
 """
 
 from __future__ import annotations

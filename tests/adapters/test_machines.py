@@ -147,6 +147,11 @@ async def test_a_node_that_was_warmed_is_the_one_that_is_asked(here: Local) -> N
     assert (await here.hello())["epoch"] == 2
 
 
+async def test_what_a_node_says_fits_whatever_its_user_has_of_pipes(here: Local) -> None:
+    await here.hello()  # through a pipe it were two pages at a time, beside two hundred runs
+    assert os.readlink(f"/proc/{here.pid}/fd/1").startswith("socket:")
+
+
 async def test_a_node_that_was_never_asked_ends_with_its_engine(home: Path) -> None:
     machine = Local(home)
     await machine.warm()

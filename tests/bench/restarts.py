@@ -38,7 +38,7 @@ async def measure() -> list[Line]:
             most=1.2,
             why=(
                 "each run costs two states read, a watch on its folder and a look at its spool, a task here "
-                "and one there; what is asked, told and stored of them goes together."
+                "and one there, and its line a decision; what is asked, told and stored of them goes together."
             ),
         ),
     ]
