@@ -8,6 +8,7 @@ text_settings.py (where it is taken back).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import indent
 
 from bot import text_stakes
 from bot.entities import one_line, units, visible
@@ -130,7 +131,8 @@ def in_full(brought: Brought) -> str:
     parts = []
     for item in brought.items:
         why = f" (off even so: {WHY_OFF.get(item.why, item.why)})" if item.why else ""
-        head = f"{capital(item.kind)} {visible(item.name)}"
-        parts.append("\n".join(filter(None, (f"{head}{why}", visible(item.text)))))
+        head = f"{capital(item.kind)} {visible(one_line(item.name, 300))}"
+        # Theirs stands in by four, so that no line of it passes for one of ours.
+        parts.append("\n".join([f"{head}{why}", indent(visible(item.text), "    ", bool)]).rstrip())
     files = "\n".join(map(visible, brought.files))
     return "\n\n".join([*parts, f"Files, with the hash {brought.digest}:\n{files}"]) + "\n"

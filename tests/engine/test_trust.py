@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import Refused
 from engine.rules.words import BROUGHT
 from engine.views import CommandCard, PlanCard, TrustCard, WorkerCard
-from tests.engine.phone import PIECE, Phone, good_worker, held, lead, plan
+from tests.engine.phone import PIECE, Phone, good_worker, held, lead, plan, words
 from tests.fakes import git
 
 GUARD = ".claude/hooks/guard.sh"
@@ -92,3 +93,19 @@ async def test_a_file_that_cannot_be_read_holds_nothing_up(tmp_path: Path, body:
         goal = await phone.goal(await phone.project(repository))
         await phone.card(goal, PlanCard)
         assert phone.of(goal, TrustCard) == []
+
+
+async def test_a_hook_that_does_what_cannot_be_undone_is_trusted_by_a_second_tap(
+    tmp_path: Path,
+) -> None:
+    pushes = {"type": "command", "command": "git push --force origin main"}
+    body = json.dumps({"hooks": {"Stop": [{"hooks": [pushes]}]}})
+    async with held(tmp_path) as phone:
+        await phone.agent(*lead(plan(PIECE)))
+        repository = phone.repository()
+        bring(repository, {".claude/settings.json": body})
+        card = await asked(phone, await phone.goal(await phone.project(repository)))
+        assert "Overwrites “main” on “origin”" in words(card)
+        with pytest.raises(Refused, match="second tap"):
+            await phone.door.tap(card.id, card.revision, "trust", cause=phone.cause())
+        assert await phone.tap(card, "trust") == "Trusted"
