@@ -22,8 +22,10 @@ import pytest
 from bot.emulator import Message
 from engine import wanted_keys
 from engine.adapters import keyed
+from engine.adapters.following import Followed
 from engine.adapters.machines import Machine
 from engine.engine import Engine
+from engine.node.folder import line
 from engine.perform import Performer
 from engine.rules.effects import RunKeyed
 from engine.rules.events import GaveUp
@@ -391,6 +393,32 @@ async def test_what_was_owed_when_a_backup_was_taken_is_not_run_by_who_is_restor
             assert stream == "session/s-2"
             assert isinstance(event, GaveUp)
             assert event.about == "s-2-key-a-1"
+
+
+async def test_what_a_machine_left_in_it_is_taken_out_before_it_is_stored(tmp_path: Path) -> None:
+    """A node may be an older one, or lie: the engine looks through what it is told once more."""
+    async with held(tmp_path) as phone:
+        public = phone.home.vault_pub.read_bytes()
+        await phone.door.keep_secret("STRIPE_KEY", seal(public, VALUE.encode()), cause="key")
+        read = Followed(
+            run="s-9-key-a-9",
+            stream="session/s-9",
+            project="shop",
+            about="a-9",
+            keys=("STRIPE_KEY", "GONE_KEY"),
+        )
+        reader = keyed.Keyed(phone.engine.runs, read)
+        how = {"code": 0, "signal": None, "why": "", "words": ""}
+        lines = [
+            line(1, "note", "fenced: nothing"),
+            line(2, "out", f"it is {VALUE}"),
+            *(line(3, "out", CODED[at : at + 9]) for at in range(0, len(CODED), 9)),
+            line(9, "exit", how),
+        ]
+        over = [await reader.read(raw, ("s-9-key-a-9", 0)) for raw in lines]
+        assert over == [False] * (len(lines) - 1) + [True]
+    assert found(tmp_path, VALUE, CODED[:9], VALUE[9:25]) == []
+    assert found(tmp_path, "it is {{STRIPE_KEY}}") != []
 
 
 def test_an_unfenced_machine_takes_no_key() -> None:
