@@ -111,6 +111,7 @@ _MADE_FORMS: Final = (
         r"^\s*[\"']?(?:[\w-]{0,20}-)?(?:api-?key|auth(?:-?token|orization)?|token|secret|access-token)[\"']?:\s+[\"']?"
         r"(?P<value>[A-Za-z0-9+/_.~=-]{16,})[\"']?\s*$",
     ),
+    ('"auth"', r"\"auth\"\s*:\s*\"(?P<value>[A-Za-z0-9+/]{16,}={0,2})\""),
     ('"kty"', r"\"kty\"[^}]{0,600}?\"d\"\s*:\s*\"(?P<value>[A-Za-z0-9_-]{20,})\""),
     # An address whose last part lets in whoever knows it.
     (
@@ -143,7 +144,7 @@ def _read(forms: Iterable[tuple[str, str]]) -> tuple[tuple[tuple[str, ...], re.P
 
 _PASSWORDS: Final = _read(_PASSWORD_FORMS)  # whatever stands there is the password
 _MADE: Final = _read(_MADE_FORMS)  # there a machine's work is a secret, anything else is not
-_WHOLE: Final = re.compile(r"zapier|otpauth|AKIA|ASIA|sig|kty|/bot", re.IGNORECASE)
+_WHOLE: Final = re.compile(r"zapier|otpauth|AKIA|ASIA|sig|kty|\"auth\"|/bot", re.IGNORECASE)
 
 
 def commanded(text: str) -> Iterator[Near]:

@@ -10,8 +10,8 @@ from collections import Counter
 from typing import Final
 
 _PLACEHOLDER: Final = re.compile(
-    r"x{4,}|\*{3,}|\.{3}|<|(?<![A-Z0-9])(?:change_?me|your[_-]|example|placeholder|redacted|dummy|todo)|\$\{?\w+|%\w+%|"
-    r"\{\{|\?:|\\|A-Z|a-z|0-9|process\.env|os\.environ|getenv|secrets\.|vars\.|config\.|settings\.|self\.|this\.|args\.|req\.",
+    r"x{4,}|\*{3,}|\.{3}|<|(?<![A-Z0-9])(?:change_?me|your[_-]|example|placeholder|redacted|dummy|todo)|(?-i:\$\{|^\$\w|\$\(|\$[A-Z][A-Z_]{2,})|%\w+%|"
+    r"\{\{|\?:|\\|A-Za-z|a-z0-9|A-Z0-9|process\.env|os\.environ|getenv|secrets\.|vars\.|config\.|settings\.|self\.|this\.|args\.|req\.",
     re.IGNORECASE,
 )
 _UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -35,6 +35,10 @@ _STAND_IN: Final = re.compile(
     r"(.)\1*",
     re.IGNORECASE,
 )
+_VERSION: Final = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T_-][\d:.+Z-]*)?|v?\d+(?:\.\d+)+(?:[-+._]?[a-z]{0,8}\d{0,4})*|\d{1,2}:\d\d.*",
+    re.IGNORECASE,
+)
 _PUBLIC: Final = re.compile(r"AAAA[A-Z]3Nza|age1|pk_(?:live|test)_|npub1|xpub")
 _LABEL: Final = re.compile(r"(?:[A-Z][A-Z0-9_]{2,30}|[a-z_]{2,20})[=:](?=[^=:])")
 _PHRASE: Final = re.compile(r"(?:[A-Za-z]{3,10}[-_.]){3,7}[A-Za-z]{3,10}[-_.]?\d{0,4}")
@@ -55,7 +59,7 @@ def tidy(value: str) -> str:
 def only_words(value: str) -> bool:
     """A password of mere words counts only in a settings line, where nothing else would stand."""
     return not (
-        _PLACEHOLDER.search(value) or _PATH.fullmatch(value) or re.search(r"(?i)pass|secret", value)
+        placeholder(value) or _PATH.fullmatch(value) or re.search(r"(?i)pass|secret", value)
     ) and bool(re.fullmatch(r"[a-zA-Z-]+", value))
 
 
@@ -156,7 +160,7 @@ def password(value: str, *, said: bool = False) -> bool:
     """Return whether somebody made a value up to be a password; `said`: it stands in a sentence."""
     if len(value) < 8 or placeholder(value) or _other(value):
         return False
-    if phrase(value) or _tossed(value):
+    if phrase(value) or _tossed(value) or (len(value) >= 12 and _jumbled(value)):
         return True
     if _UUID.fullmatch(value):
         return True
@@ -176,7 +180,7 @@ def _other(core: str) -> bool:
     return bool(
         "://" in core
         or _HASH.match(core)
-        or _DATE.match(core)
+        or _VERSION.fullmatch(core)
         or _PUBLIC.match(core)
         or _LABEL.match(core)
         or re.search(r"[:=]{2}|->|=>|&&|\|\||\.\w+\.[a-z]+$|^[~.]?/[a-z]+/|^--", core)
@@ -205,6 +209,6 @@ def _jumbled(value: str) -> bool:
     pieces = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", value)
     digits = sum(piece.isdigit() for piece in pieces)
     mixed = re.search(r"[a-z]", value) and re.search(r"[A-Z]", value)
-    if mixed and len(value) >= 16 and len(pieces) * 4 >= len(value):
+    if mixed and len(pieces) * (4 if len(value) >= 16 else 3) >= len(value):
         return True
     return digits >= 2 and (len(pieces) >= 5 or len(value) >= 28)

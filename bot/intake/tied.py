@@ -48,6 +48,7 @@ _BRAND: Final = re.compile(
     r"(?:\A|\s)(?!(?:The|This|That|A|My|Our|Its|Each|Any|New|Old|Cache|Sort|Row) \Z)[A-Z][\w.&+-]* \Z"
 )
 
+_ADDRESS: Final = re.compile(r"\barn:[\w:/-]*\Z")  # of a secret, and not the secret
 _VALUE: Final = r"(?P<value>[A-Za-z0-9+/_.~=!@#$%^&*:?|;-]{6,}(?:,[A-Za-z0-9+/_=-]{16,}(?=[,\s\"']|\Z))*)(?P<after>[(\[{]?)"
 _SHUT: Final = r"(?:[\"'`*\])]|</?\w{1,10}>){0,5}"
 _OPEN: Final = r"(?:[\"'`*(\[]|\[\]byte\(|</?\w{1,10}>){0,4}(?:(?:Bearer|Basic)[ \t]+)?"
@@ -71,7 +72,7 @@ _TOLD: Final = (
 _BENEATH: Final = re.compile(
     rf"(?P<rest>[^\n]{{0,80}})\n(?:[> \t]*\n)?[> \t]*{_OPEN}{_VALUE}[\"'`*.!]{{0,3}}[ \t]*(?=\n|\Z)"
 )
-_LINE_GOES_ON: Final = re.compile(r"[^\S\n]*[\w(]")
+_ENDS: Final = re.compile(r"[\"'`*_)]*(?:[?!.,;]|[ \t]*\Z)")
 _ABOVE: Final = re.compile(
     rf"(?<!\S)[\"'`*]*{_VALUE.replace('{6,}', '{12,}')}[\"'`*]*,? (?:is|as|for|=|ist|als|es|como) "
     rf"(?:(?:the|my|our|an?|its|der|das|la|el) )?(?:[\w&.-]+ ){{0,3}}?(?:{_KEY}|{_PASS}|{_TOKEN}|key)\b",
@@ -99,7 +100,7 @@ def tied(text: str) -> Iterator[Near]:
                 break
     for found_ in _ABOVE.finditer(text):
         value = tidy(found_["value"])
-        if made(value, 16):
+        if made(value, 14):
             start = found_.start("value")
             yield Near("", value, start, start + len(value))
 
@@ -111,6 +112,8 @@ def _name(text: str, noun: re.Match[str]) -> str | None:
     before = _BEFORE.search(text, max(0, noun.start() - 60), noun.start())
     prefix = before[0] if before else ""
     if _NO_SECRET.search(text[max(0, noun.start() - 14) : noun.start()]):
+        return None
+    if _ADDRESS.search(text, max(0, noun.start() - 120), noun.start()):
         return None
     word = text[noun.start() : noun.end()]
     if prefix[-1:].isalpha() and len(word) < 6 and not (word[0].isupper() or word[0] == "_"):
@@ -137,7 +140,7 @@ def _behind(text: str, end: int, name: str, noun: re.Match[str]) -> Iterator[tup
 
 def _speaks_of_what_follows(rest: str) -> bool:
     """Return whether the name ends its clause ("the API key?"), or the line ends in a colon."""
-    return rest.rstrip().endswith(":") or _LINE_GOES_ON.match(rest) is None
+    return rest.rstrip().endswith(":") or _ENDS.match(rest) is not None
 
 
 def _set(text: str, name: str, noun: re.Match[str], value: str) -> bool:

@@ -3,23 +3,21 @@
 import sys
 
 from tests.intake.second.figures import Figures, figures
+from tests.intake.second.halves import Part
 
 
 def said() -> str:
-    """Return both halves' figures, a line each."""
-    return (
-        f"second hand, the half looked at: {figures(seen=True).said()}\n"
-        f"second hand, the unseen half: {figures(seen=False).said()}\n"
-    )
+    """Return the figures of each part, a line each."""
+    return "".join(f"second hand, {part}: {figures(part).said()}\n" for part in Part)
 
 
-def _faults(half: Figures) -> str:
-    missed = (f"missed {p.kind} | {p.form} | {left!r} in {p.text!r}\n" for p, left in half.missed)
-    alarms = (f"alarm {one.source} | {key!r} in {one.text!r}\n" for one, key in half.alarms)
+def _faults(of: Figures) -> str:
+    missed = (f"missed {p.kind} | {p.form} | {left!r} in {p.text!r}\n" for p, left in of.missed)
+    alarms = (f"alarm {one.source} | {key!r} in {one.text!r}\n" for one, key in of.alarms)
     return "".join([*missed, *alarms])
 
 
 if __name__ == "__main__":
     sys.stdout.write(said())
     if "--show" in sys.argv:
-        sys.stdout.write(_faults(figures(seen=True)))
+        sys.stdout.write(_faults(figures(Part.LOOKED_AT)) + _faults(figures(Part.OPENED)))

@@ -54,7 +54,7 @@ def _pattern(name: str, pattern: str, *holes: str) -> None:
 # What is reached with a password in its address, or in a string of settings.
 for _name, _pattern_, *_holes in (
     ("postgres url", "postgresql://app:@0@db-{d2}.internal:5432/orders", "{pass}"),
-    ("postgres url, asyncpg", "postgresql+asyncpg://svc_{word}:@0@10.0.{d1}.12/main", "{pass}"),
+    ("postgres url, asyncpg", "postgresql+asyncpg://svc_{word}:@0@db.{word}.lan/main", "{pass}"),
     ("supabase pooler url", "postgres://postgres.{l20}:@0@aws-0-eu-west-1.pooler.supabase.com:6543/postgres", "{pass}"),
     ("neon url", "postgresql://neondb_owner:npg_@0@ep-{word}-{word}-{d8}.eu-central-1.aws.neon.tech/neondb?sslmode=require", "{A12}"),
     ("mysql url", "mysql://root:@0@mysql.prod.{word}.io:3306/shop", "{pass}"),

@@ -1,7 +1,7 @@
-"""What is found of the second hand's corpus, and what is taken for a key in it, half by half.
+"""What is found of the second hand's corpus, and what is taken for a key in it, part by part.
 
 python -m tests.intake.second          the figures
-python -m tests.intake.second --show   and, of the half that may be looked at, each fault
+python -m tests.intake.second --show   and, of the parts that may be looked at, each fault
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from bot import keys
-from tests.intake.second import halves
 from tests.intake.second.forms import Planted, planted
+from tests.intake.second.halves import Part, part
 from tests.intake.second.ordinary import Ordinary, ordinary
 
 
 class Figures(Struct, frozen=True):
-    """One half's: what was looked through, and what went wrong in it."""
+    """One part's: what was looked through, and what went wrong in it."""
 
     planted: int
     kinds: int
@@ -54,10 +54,10 @@ def _alarms(items: Iterable[Ordinary]) -> Iterable[tuple[Ordinary, str]]:
             yield item, f"{found[0].name}={found[0].value}"
 
 
-def figures(*, seen: bool, every: int = 1) -> Figures:
-    """Measure the half that may be looked at, or the other; of the planted, one in `every`."""
-    secret = [one for one in planted() if halves.seen(one) is seen][::every]
-    plain = [one for one in ordinary() if halves.seen(one) is seen]
+def figures(of: Part, *, every: int = 1) -> Figures:
+    """Measure one part of the corpus; of what is planted and of what is ordinary, one in `every`."""
+    secret = [one for one in planted() if part(one) is of][::every]
+    plain = [one for one in ordinary() if part(one) is of][::every]
     return Figures(
         len(secret),
         len({one.kind for one in secret}),
