@@ -135,7 +135,9 @@ def block_open(text: str) -> bool:
 
 def _plausible(rest: str) -> bool:
     """Return whether this may stand behind a beginning that is no word: no name, no ellipsis."""
-    return len(rest) < 4 or not re.fullmatch(r"[a-z]+(?:_[a-z]+)*[.]?|[.…]+|[xX*]+", rest)
+    if re.fullmatch(r"[.…]+|[xX*]{3,}", rest):
+        return False
+    return len(rest) < 4 or not re.fullmatch(r"[a-z]+(?:_[a-z]+)*[.]?", rest)
 
 
 def _made_up(rest: str) -> bool:
