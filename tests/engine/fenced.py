@@ -7,17 +7,15 @@ test_keyed.py, phone.py and chat.py (which take a machine).
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from engine.adapters import zipapp
 from engine.adapters.machines import Local
 from engine.paths import Home
 
@@ -30,7 +28,7 @@ class Here(Local):
 
     away = False
 
-    async def _start(self) -> asyncio.subprocess.Process:
+    async def _start(self) -> Any:
         if self.away:
             raise OSError("it is away")
         return await super()._start()
@@ -46,26 +44,20 @@ class Ordinary(Here):
     """Likewise, its node started as an ordinary user."""
 
     def __init__(self, stage: Path) -> None:
-        self.stage = stage
         env = {"PATH": os.defpath, "HOME": str(stage / "user"), "LANG": "C.UTF-8"}
-        super().__init__(stage / "user/node", python=PYTHON, env=env)
+        super().__init__(stage / "user/node", python=str(stage / "python"), env=env)
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        if self.away:
-            raise OSError("it is away")
-        archive = zipapp.build(self._home / "node")
-        for path in (self._home, self._home / "node", archive):
-            os.chown(path, ORDINARY, ORDINARY)
-        who = [f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--inh-caps=-all"]
-        serve = ["-I", "-S", str(archive), "serve", "--home", str(self._home)]
-        return await asyncio.create_subprocess_exec(
-            *("setpriv", *who, self._python, *serve),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._env,
-            cwd="/",
-            start_new_session=True,
-        )
+
+def lay(stage: Path) -> None:
+    """Make the user's folders, and what starts a Python as them."""
+    folders = (stage / "user", stage / "user/node", stage / "user/node/node")
+    for folder in folders:
+        folder.mkdir()
+        os.chown(folder, ORDINARY, ORDINARY)
+    who = f"--reuid={ORDINARY} --regid={ORDINARY} --clear-groups --inh-caps=-all"
+    begin = stage / "python"
+    begin.write_text(f'#!/bin/sh\nexec setpriv {who} {PYTHON} "$@"\n')
+    begin.chmod(0o755)
 
 
 @contextmanager
@@ -77,9 +69,7 @@ def staged() -> Iterator[tuple[Path, Here]]:
         if os.geteuid() != 0:
             yield folder, Here(Home(folder / "home").make().root)
             return
-        (folder / "user/node").mkdir(parents=True)
-        for path in (folder / "user", folder / "user/node"):
-            os.chown(path, ORDINARY, ORDINARY)
+        lay(folder)
         yield folder, Ordinary(folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -185,6 +185,19 @@ async def test_a_command_runs_with_a_key_once_the_owner_allowed_it_and_its_value
         assert any("Answered" in verdict and "sh -c" in verdict for verdict in decided)
 
 
+async def test_what_sends_data_out_takes_a_second_tap() -> None:
+    sends = ["curl", "-sS", "-m", "1", "-X", "POST", "https://box.invalid/charges"]
+    async with decked(asks(sends)) as deck:
+        card = await begun(deck, "⚠ Sends data out to “box.invalid”", "It asks once more.")
+        assert card.labels == ["Allow once", "Deny"]
+        yes = "Yes, allow: cannot be undone"
+        second = await deck.chat.tapped(card, "Allow once", "STRIPE_KEY", label=yes)
+        assert not deck.worker().keyed
+        assert not list(runs_of(deck.folder).glob("*-key-*"))
+        await deck.chat.tapped(second, yes, "Command with a key allowed")
+        await deck.heard("run_with_secret: exit ")
+
+
 async def test_denied_it_does_not_run() -> None:
     async with decked(asks(["sh", "-c", "touch ran"])) as deck:
         card = await begun(deck)
