@@ -19,7 +19,7 @@ import httpx
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot import text, token_file
+from bot import text, text_owners, token_file
 from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
@@ -35,8 +35,8 @@ from bot.reminders import Reminders
 from bot.requests import Requests
 from bot.unsaid import Say, Weight
 from engine import config
-from engine.api import Client
-from engine.errors import Refused
+from engine.api import Asker, Client, on_behalf_of
+from engine.errors import Refused, Unavailable
 from engine.paths import Home
 from stores.attached import Attached
 from stores.cards import CardStore
@@ -111,6 +111,7 @@ async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.E
             public,
             Attached(home.attached),
             signed_in=lambda: token_file.signed_in(home),
+            invites=home.pairing.exists,
             watch_disk=lambda: disk.watch(home.root, store),
         )
         await app.run(stop)
@@ -130,25 +131,33 @@ class App:
         attached: Attached,
         *,
         signed_in: Callable[[], None] = lambda: None,
+        invites: Callable[[], bool] = lambda: False,
         watch_disk: Callable[[], Coroutine[Any, Any, None]] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._now_signed_in = signed_in
+        self._invites = invites
         self._watch_disk = watch_disk
-        owners = settings.owner_ids
+        owners = list(settings.owner_ids)  # one list for all: who joins or leaves is in it at once
         self.bot = bot
         self.store = store
         self.engine = engine
         self.owners = owners
         self.clock = clock
         self.outbox = Outbox(bot, store, owners, attached=attached, clock=clock)
-        self.cards = Cards(self.outbox, store, owners[0])
+        self.cards = Cards(self.outbox, store, owners[0], owners=owners)
         self.reminders = Reminders(self.outbox, store, self.cards)
         self.requests = Requests(
             bot, engine, self.outbox, store, self.cards, public=public, attached=attached
         )
         self.inbox = Inbox(
-            store, self.outbox, engine, self.requests.handle, owners=owners, public=public
+            store,
+            self.outbox,
+            engine,
+            self.requests.handle,
+            owners=owners,
+            public=public,
+            let_in=self._let_in,
         )
         self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
         self.polling = Polling(bot, line, store, self._receive, self._tell)
@@ -229,11 +238,35 @@ class App:
         self.inbox.leave.clear()
 
     async def _name_commands(self) -> None:
-        """Offer the commands in the owners' chats; strangers are shown none."""
+        """Offer the commands in the owners' chats; strangers are shown none, nor who is one now."""
         commands = [telegram.BotCommand(name, what) for name, what in text.COMMANDS]
-        for owner in self.owners:
-            scope = telegram.BotCommandScopeChat(owner)
-            await self._quietly(self.bot.set_my_commands(commands, scope=scope))
+        offered: set[int] = set()
+        while True:
+            self.cards.others.clear()
+            for owner in set(self.owners) - offered:
+                scope = telegram.BotCommandScopeChat(owner)
+                await self._quietly(self.bot.set_my_commands(commands, scope=scope))
+            for owner in offered - set(self.owners):
+                scope = telegram.BotCommandScopeChat(owner)
+                await self._quietly(self.bot.delete_my_commands(scope=scope))
+            offered = set(self.owners)
+            await self.cards.others.wait()
+
+    async def _let_in(self, update_id: int, who: int, code: str, name: str) -> bool:
+        """Return whether somebody pressed the link that an owner asked for; all else is silence."""
+        if not self._invites():
+            return False
+        cause = f"telegram:{update_id}"
+        try:
+            with on_behalf_of(Asker(who=str(who), through="a one-time link", verb="start")):
+                await self.engine.call("owner_joined", cause, owner=who, name=name, code=code)
+        except (Refused, Unavailable) as no:
+            log.warning("somebody pressed a link and was not let in: %s", no)
+            return False
+        if who not in self.owners:
+            self.owners.append(who)
+        await self.outbox.say(who, Weight.ANSWER, Say(words=text.said(text_owners.JOINED)))
+        return True
 
     async def _tell(self, sentence: str, sounds: bool) -> None:
         weight = Weight.DECISION if sounds else Weight.ANSWER

@@ -10,6 +10,7 @@
 Knows no Telegram: outbox.py does the sending, text.py the words, engine.api brings the changes.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import tzinfo
 from typing import Protocol
@@ -18,7 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from msgspec.structs import replace
 
-from bot import text, text_buttons, text_live
+from bot import text, text_buttons, text_live, text_owners
 from bot.outbox import Outbox
 from bot.quiet import Quiet
 from bot.text import Words
@@ -32,6 +33,7 @@ from engine.views import (
     KeyedCard,
     LimitCard,
     Note,
+    OwnerEntry,
     OwnerView,
     PermissionCard,
     QuestionCard,
@@ -67,16 +69,26 @@ class Changes(Protocol):
 class Cards:
     """What the engine says is to be seen now.
 
-    chat   where cards go: the owner's
+    chat     where cards go whose owner is not known, or none any more: the first owner's
+    owners   who commands: kept as the engine tells it, for all that go by it
     """
 
     def __init__(
-        self, outbox: Outbox, store: CardStore, chat: int, zone: tzinfo | None = None
+        self,
+        outbox: Outbox,
+        store: CardStore,
+        chat: int,
+        zone: tzinfo | None = None,
+        owners: list[int] | None = None,
     ) -> None:
         self.live: dict[str, AnyCard] = {}
         self._outbox = outbox
         self._store = store
         self._chat = chat
+        self.owners = [chat] if owners is None else owners
+        self._of_the_box = tuple(self.owners)
+        self._names: dict[int, OwnerEntry] = {}
+        self.others = asyncio.Event()  # other owners than before
         self.zone = zone
         self.locked = False
         self.pin = False  # one is set, and asked for
@@ -110,11 +122,15 @@ class Cards:
                     await self._own(OwnerView())  # told only where there is something to tell
                 self._settle()
             case _:
-                self._show(change)
+                await self._show(change)
 
     async def _own(self, owner: OwnerView) -> None:
         self._owner_told = True
+        before = list(self.owners)
         self._set(owner)
+        if before != self.owners:
+            for card in list(self.live.values()):  # those of one who left come to the first
+                await self._show(card)
         await self._store.keep_fact(OWNER, msgspec.json.encode(owner).decode())
 
     def _set(self, owner: OwnerView) -> None:
@@ -122,6 +138,11 @@ class Cards:
             self.zone = ZoneInfo(owner.zone) if owner.zone else None
         except ZoneInfoNotFoundError:  # this machine's data lost it
             self.zone = None
+        known = {one.id: one for one in owner.owners} or dict.fromkeys(self._of_the_box)
+        self._names = {number: one for number, one in known.items() if one is not None}
+        if list(known) != self.owners:
+            self.owners[:] = list(known)
+            self.others.set()
         self.locked = owner.locked
         self.pin = owner.pin
         self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None
@@ -135,22 +156,44 @@ class Cards:
         found = self.live.get(card)
         return found.goal if found else ""
 
-    def _show(self, card: AnyCard) -> None:
+    def chat_of(self, card: AnyCard) -> int:
+        """Return the chat a card belongs in: that of the owner whose goal it is about."""
+        session = self.live.get(card.goal)
+        whose = card.whose or (session.whose if session is not None else "")
+        chat = int(whose) if whose.isdigit() else self._chat
+        return chat if chat in self.owners else self._chat
+
+    def called(self, owner: int) -> str:
+        """Return an owner for a sentence."""
+        return text_owners.called(self._names.get(owner), str(owner))
+
+    async def _show(self, card: AnyCard) -> None:
+        before = self.live.get(card.id)
         self.live[card.id] = card
+        await self._show_one(card)
+        if isinstance(card, SessionCard) and before is not None and before.whose != card.whose:
+            for other in list(self.live.values()):
+                if other.goal == card.goal and other.id != card.id:
+                    await self._show_one(other)
+
+    async def _show_one(self, card: AnyCard) -> None:
+        shown, chat = self._outbox.shown.get(card.id), self.chat_of(card)
+        if shown is not None and shown.chat != chat and not card.decided and len(self.owners) > 1:
+            await self._outbox.moved(card.id, text.said(text_owners.moved(self.called(chat))))
         self._since_connected.add(card.id)
         if self._stale(card):
             return
         if isinstance(card, SessionCard):
             with wordless(f"the topic of {card.id}", self._unshown):
                 title = text_live.topic_title(card)
-                self._outbox.call(card.id, card.title, title, self._chat)
+                self._outbox.call(card.id, card.title, title, chat)
         self._outbox.show(self._wanted(card))
 
     def _wanted(self, card: AnyCard) -> Wanted:
         return Wanted(
             card=card.id,
             goal=card.goal,
-            chat=self._chat,
+            chat=self.chat_of(card),
             words=self.words(card),
             revision=card.revision,
             asks=card.asks,
@@ -212,7 +255,11 @@ class Cards:
         with wordless(f"note {note.n}"):
             says = self._says(note)
         weight = Weight.DECISION if note.sounds else Weight.WORDS
-        queue = packed(self._chat, weight, says)
+        session = self.live.get(note.goal)
+        chats = [self.chat_of(session)] if session is not None else self.owners
+        if note.goal and session is None:
+            chats = [self._chat]
+        queue = [line for chat in chats for line in packed(chat, weight, says)]
         await self._store.note_queued(note.n, queue, self._outbox.take_up)
 
     def _says(self, note: Note) -> list[Say]:

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from bot import text, two_goes
 from bot.entities import units
-from bot.gate import Allowed, Ignored, Stranger, admit
+from bot.gate import Allowed, Ignored, Stranger, admit, pressed_start
 from bot.outbox import Outbox
 from bot.pace import BACK_OFF_S
 from bot.unsaid import Item, Say, Weight, packed
@@ -81,6 +81,8 @@ class Reply(Struct, frozen=True):
 
 # Acts on one message, in its parts; raises Unavailable to be asked again.
 Handle: TypeAlias = Callable[[Sequence[Arrived]], Awaitable[Reply]]
+# Told who pressed which code, and their name: whether they command from now on.
+LetIn: TypeAlias = Callable[[int, int, str, str], Awaitable[bool]]
 Lane: TypeAlias = tuple[int | str, int]
 
 
@@ -94,6 +96,8 @@ class Inbox:
     """Takes updates in and hands them on, once each.
 
     public   the vault's public key
+    owners   as it stands at each update: who joins or leaves is in it at once
+    let_in   asked of a stranger's /start CODE: who is let in by it is none
     """
 
     def __init__(
@@ -107,6 +111,7 @@ class Inbox:
         public: bytes,
         group: int | None = None,
         quiet_s: float = QUIET_S,
+        let_in: LetIn | None = None,
         hold_s: float = two_goes.HOLD_S,
         wall: Callable[[], float] = time.time,
     ) -> None:
@@ -118,6 +123,7 @@ class Inbox:
         self._public = public
         self._group = group
         self._quiet_s = quiet_s
+        self._let_in = let_in
         self._hold_s = hold_s
         self._wall = wall
         self._written: dict[int | str, dict[int, asyncio.Event]] = {}  # lines not yet acted on
@@ -140,7 +146,8 @@ class Inbox:
                 case Allowed():
                     admitted.append(Arrived(int(update["update_id"]), update, verdict))
                 case Stranger():
-                    await self._stranger(verdict)
+                    if not await self._joins(update):
+                        await self._stranger(verdict)
                 case Ignored(why):
                     log.info("ignored update=%s why=%s", update.get("update_id"), why)
         if not admitted:
@@ -334,6 +341,15 @@ class Inbox:
         await self._store.handled([entry.update_id], self._wall(), queue, self._outbox.take_up)
 
     # ---- strangers
+
+    async def _joins(self, update: dict[str, Any]) -> bool:
+        """Return whether somebody pressed a link by which an owner lets them in."""
+        pressed = pressed_start(update) if self._let_in is not None else None
+        if pressed is None or self._let_in is None:
+            return False
+        name = str(update["message"]["from"].get("first_name") or "")
+        who, code = pressed
+        return await self._let_in(int(update["update_id"]), who, code, name)
 
     async def _stranger(self, found: Stranger) -> None:
         """Answer nothing; tell the owner once of each, and of few."""

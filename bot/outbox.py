@@ -29,7 +29,8 @@ from bot import text_live
 from bot.lane import Lane
 from bot.masks import masked
 from bot.quiet import Quiet
-from bot.unsaid import Delete, Item, Wanted, Weight, decode, packed
+from bot.text import Words
+from bot.unsaid import Delete, Edit, Item, Wanted, Weight, decode, packed
 from engine.views import Document
 from stores.attached import Attached
 from stores.cards import CardStore, Line, Prompted, Shown, Told
@@ -131,6 +132,13 @@ class Outbox:
         """Hear that the owner renamed a topic."""
         if goal := self.goal_of_thread(chat, thread):
             await self.lanes[chat].places.titles.named_by_hand(goal, name)
+
+    async def moved(self, card: str, words: Words) -> None:
+        """Have a card begin anew in another chat; where it stood, `words` say so."""
+        self.wanted.pop(card, None)
+        if (shown := self.shown.pop(card, None)) is not None:
+            there = Edit(message_id=shown.message_id, words=words, goal=shown.goal)
+            await self.say(shown.chat, Weight.ANSWER, there)
 
     def strip(self, card: str) -> None:
         """Want a card's buttons gone: what it asked is no question any more."""

@@ -24,6 +24,7 @@ from bot.key_panel import KeyPanel
 from bot.messages import Messages
 from bot.on_phone import asked_by
 from bot.outbox import Outbox
+from bot.owners import OwnersPanel, Take
 from bot.panels import Engine, Panel, Panels
 from bot.pasted import Pasted
 from bot.pin_pad import PinPad
@@ -76,9 +77,13 @@ class Requests:
         self._outbox = outbox
         self.sealed = SealedPrompts(bot, engine, outbox, store, SECRETS, public=public)
         pads = PinPad()
+
+        def link(code: str) -> str:
+            return f"https://t.me/{bot.username}?start={code}"
+
         shown = Panels(
             engine,
-            [*panels, KeyPanel(store, self.sealed), pads],
+            [*panels, KeyPanel(store, self.sealed), pads, OwnersPanel(pads, link), Take()],
             zone=lambda: cards.zone,
             wall=wall,
             card=lambda name: cards.live.get(name),

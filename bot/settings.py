@@ -98,7 +98,7 @@ class OwnerPanel:
         if verb in NAMES:
             return Then(page=verb)
         kind, _, value = verb.partition("-")
-        if verb in ("rules", "pin"):
+        if verb in ("rules", "pin", "owners"):
             return Then(panel=verb)
         if kind == "project":
             return Then(panel=f"settings-p{value}")

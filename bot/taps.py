@@ -13,7 +13,7 @@ import telegram
 from msgspec.structs import replace
 from telegram.error import BadRequest, InvalidToken, TelegramError
 
-from bot import buttons, logins, text, text_board, text_drop, text_live, text_stakes
+from bot import buttons, logins, text, text_board, text_drop, text_live, text_owners, text_stakes
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.entities import units
@@ -86,6 +86,12 @@ class Taps:
         goal = self._goal(pressed.card, message, one.by.chat)
         saw(under_tap(message, pressed, self._cards))
         if pressed.card == text_board.SHOW:
+            card = self._cards.live.get(pressed.verb)
+            if card is not None and (chat := self._cards.chat_of(card)) != one.by.chat:
+                if self._cards.goal_of(card.id):
+                    return await self._opened(query, f"take-{card.goal}", "")
+                self._answer(query, text_owners.moved(self._cards.called(chat)), alert=True)
+                return Reply()
             shown = self._cards.again(pressed.verb)
             there = text_board.IN_TOPIC if self._cards.in_topics else text_board.BELOW
             if not shown or not self._cards.goal_of(pressed.verb):

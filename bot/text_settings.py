@@ -90,6 +90,7 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
         Button("Reserve", "reserve"),
         Button("Backup", "backup"),
         Button("PIN", "pin"),
+        Button("Owners", "owners"),
         Button("Rules kept by Always", "rules"),
     ]
     begin = (Button("Mode", "mode"), Button("Plans", "go"), Button("Model", "model"))

@@ -13,6 +13,9 @@ TRIED = (
 )
 
 
+FIRST_STEPS = "Give a goal: /new, or just write it here. /help lists what can be said."
+
+
 def welcome(*, projects: bool, accounts: bool) -> Words:
     """Return the answer to /start: the next step is the first thing that is missing."""
     sheet = Builder().line("You command this box; nobody else is answered.", "bold")

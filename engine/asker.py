@@ -50,6 +50,12 @@ def asker() -> Asker | None:
     return _ASKER.get()
 
 
+def asked_by() -> str:
+    """Return the number of the owner who asks; "" where it is none."""
+    now = _ASKER.get()
+    return now.who if now is not None and now.who.isdigit() else ""
+
+
 @contextmanager
 def on_behalf_of(who: Asker | None) -> Iterator[None]:
     """Have all that is done in this block be asked for by `who`."""

@@ -40,10 +40,10 @@ class _Kept(Struct, frozen=True):
     over: bool = False  # was seen to be too late, or by a clock from before it was made
 
 
-def make(home: Home, now: float) -> str:
+def make(home: Home, now: float, lasts_s: float = LASTS_S) -> str:
     """Return a new code; an earlier one is no good any more."""
     code = secrets.token_urlsafe(18)
-    _keep(home, _Kept(_hash(code), now + LASTS_S, since=now))
+    _keep(home, _Kept(_hash(code), now + lasts_s, since=now))
     return code
 
 

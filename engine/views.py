@@ -70,6 +70,7 @@ class Card(Struct, frozen=True, tag=True, kw_only=True):
     decided_at: float = 0.0
     twice: tuple[str, ...] = ()  # buttons that take a second tap: it comes as `sure(verb)`
     pinned: tuple[str, ...] = ()  # buttons that take the PIN, where one is set
+    whose: str = ""  # the owner in whose chat it stands, by number; "" = its goal's, or the first
 
 
 class WorkLine(Struct, frozen=True):
@@ -397,6 +398,15 @@ class Note(Struct, frozen=True, tag=True, kw_only=True):
     at: float = 0.0
 
 
+class OwnerEntry(Struct, frozen=True, kw_only=True):
+    """One who commands; `of_the_box`: named in config.toml, and removed there alone."""
+
+    id: int
+    name: str = ""  # as Telegram had it when they were let in; foreign text
+    at: float = 0.0
+    of_the_box: bool = False
+
+
 class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     """What the owner set for themself; `quiet` is from and to, in minutes after midnight there."""
 
@@ -417,6 +427,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     backup_unfenced: tuple[str, ...] = ()  # those of them where agents could delete it
     locked: bool = False  # nothing is decided now
     pin: bool = False  # one is set
+    owners: tuple[OwnerEntry, ...] = ()  # who commands; () = as config.toml says
 
 
 class Ticked(Struct, frozen=True):

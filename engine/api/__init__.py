@@ -22,7 +22,7 @@ from engine.api.client import Client
 from engine.api.server import Server
 from engine.api.verbs import VERBS
 from engine.api.wire import MAX_LINE, Change, Gone, Missing, Ready, WentAway
-from engine.asker import Asker, on_behalf_of, saw
+from engine.asker import Asker, asked_by, on_behalf_of, saw
 
 __all__ = [
     "MAX_LINE",
@@ -35,6 +35,7 @@ __all__ = [
     "Ready",
     "Server",
     "WentAway",
+    "asked_by",
     "on_behalf_of",
     "saw",
 ]

@@ -80,6 +80,16 @@ class SetPin(Arguments, frozen=True):
     old: str = ""
 
 
+class Joins(Arguments, frozen=True):
+    owner: int
+    name: str
+    code: str
+
+
+class OneOwner(Arguments, frozen=True):
+    owner: int
+
+
 class PinIs(Arguments, frozen=True):
     pin: str = ""
 
@@ -358,6 +368,10 @@ VERBS: Final[dict[str, Verb]] = {
     "lock": Verb(Nothing, changes=True),
     "unlock": Verb(Nothing, changes=True),
     "set_pin": Verb(SetPin, changes=True),
+    "invite_owner": Verb(PinIs, changes=True),
+    "owner_joined": Verb(Joins, changes=True),
+    "remove_owner": Verb(OneOwner, changes=True),
+    "take_goal": Verb(OneGoal, changes=True),
     "pin_off": Verb(PinIs, changes=True),
     "audit": Verb(DecisionsSince, tuple[DecisionView, ...]),
     "change_setting": Verb(Setting, changes=True),

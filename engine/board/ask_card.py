@@ -64,6 +64,7 @@ def ask_card(world: World, ask: Ask) -> AnyCard:
         "asks": is_open,
         "decided": decided,
         "decided_at": ask.decided_at,
+        "whose": ask.whose,
     }
     match ask.kind:
         case AskKind.PERMISSION:

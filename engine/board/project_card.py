@@ -47,6 +47,7 @@ def project_card(project: Project, now: Adding) -> ProjectCard:
         command=now.guess if now.stage is Stage.CHECK else "",
         check=_check(project, now),
         notes=now.notes,
+        whose=now.whose,
         late=asks and now.since - now.wanted_at > LATE_S,
     )
 

@@ -123,6 +123,7 @@ def session_card(world: World, goal: Goal, doing: Doing) -> SessionCard:
         cost_usd=cost_of(world, goal),
         queued=owner_lines(lead),
         steered=steered(lead),
+        whose=goal.whose,
         rehearsal=goal.account.agent == "rehearsal",
         buttons=tuple(buttons),
         decided=decided,

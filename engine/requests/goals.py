@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine import board
+from engine.asker import asked_by
 from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.rules import attached, session_state
@@ -99,6 +100,7 @@ class Goals(Inside):
             model=owner.model,
             mode=within_fence(owner.mode, any(found.fenced for found in self._fleet().machines)),
             go=owner.go,
+            whose=asked_by(),
         )
         fresh = await self._loop.post(f"goal/{goal}", opened, cause)
         title = self._goal(goal).title if fresh else ""
@@ -119,6 +121,7 @@ class Goals(Inside):
             detail=text,
             options=options,
             files=files,
+            whose=asked_by(),
         )
         await self._loop.post(f"ask/{await self._id('a')}", asked, cause)
         return {"goal": "", "verdict": "Where to? Tap one."}

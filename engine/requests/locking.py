@@ -17,6 +17,7 @@ from engine.asker import BOX, asker
 from engine.errors import Refused
 from engine.night import zone_of
 from engine.requests.files import Files
+from engine.requests.owners import NO_OWNER, Owners
 from engine.rules.events import OwnerLocked, OwnerUnlocked
 from engine.rules.owner import LOCKED
 from engine.views import DecisionView
@@ -29,11 +30,13 @@ NOW_LOCKED: Final = (
 )
 
 
-class Locking(Files):
+class Locking(Files, Owners):
     """Requests about the lock, and the list of decisions."""
 
     async def permits(self, verb: str, cause: str) -> None:
         """Refuse what would decide anything while it is locked; what was done before is said again."""
+        if self.no_owner(verb):
+            raise Refused(NO_OWNER)
         locked = self._owner().locked_at
         if locked and verb not in STILL and not await self._ledger.knows(cause):
             raise Refused(LOCKED)

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine import board
 from engine.adapters import sources
+from engine.asker import asked_by
 from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
@@ -112,7 +113,9 @@ class Projects(Inside):
         """Take a repository in, in its own time: a card tells how that goes and asks what it must."""
         _may_be_called(name)
         source = sources.spelt(sources.named(source))
-        wanted = ProjectWanted(card=await self._id("pr"), source=source, base=base.strip())
+        wanted = ProjectWanted(
+            card=await self._id("pr"), source=source, base=base.strip(), whose=asked_by()
+        )
         await self._loop.post(f"project/{name}", wanted, cause)
         return {"verdict": "on it"}
 

@@ -14,8 +14,8 @@ from engine import alive, board
 from engine.codec import whole
 from engine.elsewhere import NO_CODE
 from engine.errors import Refused, Unavailable
-from engine.requests.inside import Inside
 from engine.requests.now_set import now_set
+from engine.requests.owners import Owners
 from engine.rules import goal_settings, models, reserve
 from engine.rules.events import (
     AfterLimitChosen,
@@ -45,7 +45,7 @@ GOES = {
 }
 
 
-class Settings(Inside):
+class Settings(Owners):
     """Requests about settings."""
 
     # ------------------------------------------------------------ the owner's own
@@ -59,6 +59,7 @@ class Settings(Inside):
             after_limit=owner.after_limit,
             locked=bool(owner.locked_at),
             pin=bool(owner.pin.kept),
+            owners=self.owners(),
         )
 
     async def settings(self) -> OwnerView:

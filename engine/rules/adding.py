@@ -59,6 +59,7 @@ class Adding(Struct, frozen=True, kw_only=True):
     guess: str = ""
     check: str = ""  # what its own settings say
     notes: tuple[str, ...] = ()
+    whose: str = ""
 
 
 Fact = ProjectTaken | ProjectBarred | ProjectBases | ProjectNotTaken
@@ -71,6 +72,7 @@ def wanted(event: ProjectWanted) -> Adding:
         base=event.base,
         wanted_at=event.at,
         since=event.at,
+        whose=event.whose,
     )
 
 

@@ -109,6 +109,7 @@ class Ask(Struct, frozen=True, tag=True, kw_only=True):
     never: str = ""
     always: bool = False  # allowed, and each time from now on
     stakes: tuple[Stake, ...] = ()  # why nobody but the owner may say yes
+    whose: str = ""
     keys: tuple[str, ...] = ()  # names of what the command is given
     outcome: str = ""  # how the command that was allowed went
 
@@ -189,6 +190,7 @@ def _open(now: Ask, event: Asked) -> tuple[Ask, tuple[AnyEffect, ...]]:
         rule=event.rule,
         never=event.never,
         stakes=event.stakes,
+        whose=event.whose,
         keys=event.keys,
         asked_at=event.at,
     )

@@ -63,6 +63,7 @@ class ProjectWanted(Event, frozen=True):
     card: str
     source: str
     base: str = ""  # "" = found out, and asked where there are several
+    whose: str = ""  # the owner who asked for it
 
 
 class ProjectTaken(Event, frozen=True):
@@ -200,6 +201,13 @@ class GoalOpened(Event, frozen=True):
     mode: str = "edit"  # how far its workers may go; the lead itself is guarded
     go: str = "ask"
     files: tuple[Attachment, ...] = ()
+    whose: str = ""  # the owner who gave it, by number
+
+
+class GoalTaken(Event, frozen=True):
+    """Request: another owner has its cards from now on."""
+
+    whose: str
 
 
 class GoalReworded(Event, frozen=True):
@@ -880,6 +888,7 @@ class Asked(Event, frozen=True):
     never: str = ""  # why it would keep none
     stakes: tuple[Stake, ...] = ()
     keys: tuple[str, ...] = ()  # names of the stored keys a command is to be given
+    whose: str = ""  # whose line it is about, of a "where" ask
 
 
 class Answered(Event, frozen=True):
@@ -1192,6 +1201,27 @@ class PinWrong(Event, frozen=True):
     """Fact: the one typed was another."""
 
 
+class OwnerInvited(Event, frozen=True):
+    """Request: a link for one more owner."""
+
+    by: str
+
+
+class OwnerJoined(Event, frozen=True):
+    """Request: somebody pressed the link that an owner asked for."""
+
+    owner: int
+    name: str = ""
+
+
+class OwnerLeft(Event, frozen=True):
+    """Request: an owner who was let in commands no more."""
+
+    owner: int
+    by: str = ""
+    of_the_box: bool = False  # config.toml names them
+
+
 class EngineAway(Event, frozen=True):
     """Fact: nobody lived here from when to when, as the owner reads the clock."""
 
@@ -1300,6 +1330,7 @@ GoalEvent: TypeAlias = (
     | GoalDropped
     | GoalStopped
     | GoalResumed
+    | GoalTaken
     | AfterLimitChosen
     | LimitOver
     | NewWorkerWaits
@@ -1398,6 +1429,9 @@ OwnerEvent: TypeAlias = (
     | PinTried
     | PinRight
     | PinWrong
+    | OwnerInvited
+    | OwnerJoined
+    | OwnerLeft
     | EngineAway
     | BackupOld
     | BackupCopied

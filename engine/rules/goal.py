@@ -35,6 +35,7 @@ from engine.rules.events import (
     GoalReworded,
     GoalShipped,
     GoalStopped,
+    GoalTaken,
     LimitOver,
     LinesLeft,
     PieceRetried,
@@ -110,6 +111,12 @@ def decide(now: Goal, event: GoalEvent) -> Step:
             return _drop(now, event.at)
         case GoalStopped() if now.live:
             return _hold(now, event.at, held=True)
+        case GoalTaken(whose=whose) if now.live:
+            if whose == now.whose:
+                raise Refused("It is in your chat already.")
+            return replace(now, whose=whose), ()
+        case GoalTaken():
+            raise Refused("That goal is over.")
         case GoalResumed() if now.live:
             return _hold(now, event.at, held=False)
         case GoalDropped() | GoalStopped() | GoalResumed() | GoalReworded():
@@ -176,6 +183,7 @@ def _open(now: Goal, event: GoalOpened) -> Step:
         session=event.session,
         opened_at=event.at,
         files=event.files,
+        whose=event.whose,
     )
     return opened, (_read_base(opened),)
 

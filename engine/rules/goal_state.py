@@ -98,6 +98,7 @@ class Goal(Struct, frozen=True, tag=True, kw_only=True):
     go: str = "ask"
     machines: tuple[str, ...] = ()  # ticked: where its next workers may go; () = any
     session: str = ""
+    whose: str = ""  # the owner who gave it, or took it since; "" = not known: the first
     commands: tuple[CommandState, ...] = ()
     settings_from: str = ""
     check_by_owner: bool = False  # the check is the one they set; the settings name none

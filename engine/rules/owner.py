@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused, ended
-from engine.rules import models
+from engine.rules import models, owners
 from engine.rules import pin as pin_rule
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
@@ -26,6 +26,9 @@ from engine.rules.events import (
     EngineAway,
     HomeRestored,
     OwnerEvent,
+    OwnerInvited,
+    OwnerJoined,
+    OwnerLeft,
     OwnerLocked,
     OwnerUnlocked,
     PinOff,
@@ -37,6 +40,7 @@ from engine.rules.events import (
 )
 from engine.rules.goal_settings import checked_go
 from engine.rules.modes import MODES
+from engine.rules.owners import Owners
 from engine.rules.pin import Pin, PinEvent
 
 DAY_MIN = 24 * 60
@@ -73,6 +77,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     backup_missed: bool = False  # and that was said
     locked_at: float = 0.0  # 0: not
     pin: Pin = Pin()
+    owners: Owners = Owners()  # those let in beside the box's own
 
 
 def begin(_name: str) -> Owner:
@@ -121,6 +126,10 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             raise Refused("It is not locked.")
         case PinSet() | PinOff() | PinTried() | PinRight() | PinWrong():
             return _pin(now, event)
+        case OwnerInvited() | OwnerJoined() | OwnerLeft():
+            who, news = owners.decide(now.owners, event)
+            news_said = (Say(goal="", kind="warning", text=news, sounds=True),) if news else ()
+            return replace(now, owners=who), news_said
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case BackupOld():

@@ -1,0 +1,123 @@
+"""Several owners: let in by a link, each with the cards of their own goals, taken out again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.emulator import Message
+from engine.asker import Asker, on_behalf_of
+from engine.errors import Refused
+from engine.rules import owner as owner_rule
+from engine.rules.events import OwnerInvited, OwnerJoined, OwnerLeft
+from engine.rules.owner import Owner
+from engine.rules.owners import NEW_S
+from tests.engine.chat import OWNER, Chat, chatting
+from tests.engine.test_audit import audited, begun, laid
+
+ANN = 77
+EVE = 99
+
+
+@pytest.fixture
+async def chat(tmp_path: Path) -> AsyncIterator[Chat]:
+    laid(tmp_path)
+    async with chatting(tmp_path, scenario=str(tmp_path / "scenario.json")) as chat:
+        yield chat
+
+
+async def in_chat_of(chat: Chat, who: int, *words: str, label: str = "") -> Message:
+    def fits(message: Message) -> bool:
+        there = all(part in message.text for part in words)
+        return message.from_bot and there and (not label or label in message.labels)
+
+    return await chat.phone.wait_for(fits, chat_id=who, timeout=30.0)
+
+
+async def invited(chat: Chat) -> str:
+    settings = await chat.sent("/settings", "New goals begin with", label="Owners")
+    page = await chat.tapped(settings, "Owners", "Owners", "of the box", label="Add")
+    shown = await chat.tapped(page, "Add", "works once, for 10 minutes")
+    return shown.text.partition("?start=")[2].split()[0]
+
+
+async def joined(chat: Chat) -> None:
+    code = await invited(chat)
+    chat.phone.start("not-it", as_user=EVE)  # nobody is answered who guesses
+    chat.phone.start(code, as_user=ANN)
+    await in_chat_of(chat, ANN, "You command this box now")
+    await chat.until(f"Telegram id {ANN}", "commands here too from now on")
+    chat.phone.start(code, as_user=EVE)  # it works once
+    assert [one.id for one in chat.engine.door.owners()] == [OWNER, ANN]
+
+
+async def test_a_link_lets_one_more_in_once_and_a_goal_is_in_the_chat_of_who_gave_it(
+    chat: Chat, tmp_path: Path
+) -> None:
+    await begun(chat, tmp_path / "shop")
+    await joined(chat)
+    chat.phone.send("/new shop Do it", as_user=ANN)
+    check = await in_chat_of(chat, ANN, "test -f README", label="Allow")
+    chat.phone.tap(check, "Allow", as_user=ANN)
+    plan = await in_chat_of(chat, ANN, "How it is done.", label="Start")
+    assert not [one for one in chat.phone.messages() if "How it is done." in one.text]
+
+    board = await chat.sent("/status", "Waits on you", label="Show")
+    offer = await chat.tapped(board, "Show", "is in the chat of", label="Bring it here")
+    await chat.tapped(offer, "Bring it here", "It comes into this chat.")
+    mine = await chat.until("How it is done.", label="Start")
+    await in_chat_of(chat, ANN, "This is in the chat of")
+    there = chat.phone.message(plan.id, ANN)
+    assert there is None or not there.labels
+    chat.phone.tap(mine, "Start")
+    await chat.until("Worker 1")
+
+    found = await audited(chat.home)
+    said = {(one["who"], one["verb"]) for one in found}
+    assert {(str(ANN), "allow"), (str(ANN), "new_goal"), (str(OWNER), "start")} <= said
+    assert any("OwnerJoined" in one["verdict"] for one in found)
+    assert not [one for one in chat.phone.messages(EVE) if one.from_bot]
+
+
+async def test_who_is_removed_is_a_stranger_from_then_on(chat: Chat, tmp_path: Path) -> None:
+    await begun(chat, tmp_path / "shop")
+    await joined(chat)
+    said = chat.phone.messages()[-1].id
+    chat.phone.send("/settings")
+    settings = await chat.until("New goals begin with", label="Owners", after=said)
+    page = await chat.tapped(settings, "Owners", "let in by a link", label="Add")
+    remove = next(label for label in page.labels if label.startswith("Remove"))
+    sure = await chat.tapped(page, remove, "They are a stranger here then", label="Remove")
+    chat.phone.tap(sure, "Remove")
+    await chat.until("commands here no more")
+    before = len(chat.phone.messages(ANN))
+    chat.phone.send("/new shop Do it", as_user=ANN)
+    await chat.until("Somebody else wrote to this bot", str(ANN))
+    assert not [one for one in chat.phone.messages(ANN)[before:] if one.from_bot]
+    assert not chat.engine.loop.states("goal")
+    with (
+        on_behalf_of(Asker(who=str(ANN))),
+        pytest.raises(Refused, match="no owner of this box any more"),
+    ):
+        await chat.engine.door.permits("tap", "late")
+
+
+async def test_nobody_removes_the_box_s_own(chat: Chat) -> None:
+    await joined(chat)
+    with on_behalf_of(Asker(who=str(ANN))), pytest.raises(Refused, match="the box's own"):
+        await chat.engine.door.remove_owner(OWNER, cause="x:1")
+
+
+def test_who_was_let_in_today_lets_nobody_in_and_removes_nobody_but_themself() -> None:
+    now, _ = owner_rule.decide(Owner(), OwnerInvited(by="42", at=10.0))
+    now, _ = owner_rule.decide(now, OwnerJoined(owner=ANN, at=20.0))
+    now, _ = owner_rule.decide(now, OwnerJoined(owner=EVE, at=30.0))
+    for event in (OwnerInvited(by=str(EVE), at=40.0), OwnerLeft(owner=ANN, by=str(EVE), at=40.0)):
+        with pytest.raises(Refused, match="less than a day ago"):
+            owner_rule.decide(now, event)
+    left, _ = owner_rule.decide(now, OwnerLeft(owner=EVE, by=str(EVE), at=40.0))
+    assert [one.id for one in left.owners.joined] == [ANN]
+    later = OwnerLeft(owner=ANN, by=str(EVE), at=31.0 + NEW_S)
+    assert [one.id for one in owner_rule.decide(now, later)[0].owners.joined] == [EVE]
