@@ -16,6 +16,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 _LINK = re.compile(r"(?<!\S)https?://[!#$%&()*+,./0-9:;=?@A-Z_a-z~\[\]-]{3,2000}(?=\s)")
 _SAYS = re.compile(r"[^\W\d_]{2}")  # a line that says something: not a frame, not a spinner
 _MASK = re.compile(r"[*•●]{3}")  # what was typed, as it is shown while it is typed
+_LONG = re.compile(r"[\w+/=.~-]{32,}")  # in a sentence: a key, or nothing anybody reads
 _HALF_ESCAPE = re.compile(r"\x1b[^\x07@-Z\\^-~]{0,40}$")
 
 LONGEST = 300  # characters of a line that is told on
@@ -44,10 +45,10 @@ def first(pattern: str, text: str) -> str:
 
 
 def last_line(text: str, without: str = "") -> str:
-    """Return the last line that says something, without what was typed into it."""
+    """Return the last line that says something, without what was typed and what may be a key."""
     lines = (" ".join(line.split()) for line in reversed(text.split("\n")))
     says = (line for line in lines if _SAYS.search(line) and not _MASK.search(line))
-    line = _without(next(says, ""), without)
+    line = _LONG.sub("…", _without(next(says, ""), without))
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 

@@ -154,6 +154,7 @@ async def test_what_cannot_start_says_so_and_leaves_nothing(terminal: Terminal) 
         (b"\xe2\x80\xaeturned\n", "turned"),
         (b"it failed\n****abc123\n-----\n", "it failed"),
         (b"your code s3cr3t-code is wrong\n", "your code … is wrong"),
+        (b"kept " + TOKEN.encode() + b" badly\n", "kept … badly"),
     ],
 )
 def test_a_terminal_is_read_as_lines(written: bytes, line: str) -> None:
