@@ -155,7 +155,10 @@ async def test_every_verb_reaches_the_door_with_what_it_takes(path: Path, desk: 
                 "cause": "telegram:2",
             },
         ),
-        ("keep_secret", {"name": "KEY", "sealed": b"\x00\xff", "cause": "telegram:3"}),
+        (
+            "keep_secret",
+            {"name": "KEY", "sealed": b"\x00\xff", "instead": False, "cause": "telegram:3"},
+        ),
         ("health", {}),
     ]
 
