@@ -28,7 +28,7 @@ REACH = 16 * 1024  # and beyond: the longest key there is lies whole in one look
 
 # Without its end, everything behind the beginning counts: the rest may be in the next message.
 _BLOCK = re.compile(
-    r"-{4,5} ?BEGIN (?:[A-Z0-9 ]*PRIVATE KEY[A-Z ]*|OpenVPN Static key V1) ?-{4,5}"
+    r"-{4,5} ?BEGIN (?:[A-Z0-9 ]*PRIVATE KEY[A-Z ]*|OpenVPN Static key V1) ?-{4,5}(?!-|[ \t]+[a-z]+[ \t])"
     r".*?(?:-{4,5} ?END [A-Za-z0-9 ]*-{4,5}|\Z)"
     r"|PuTTY-User-Key-File-\d:.*?(?:Private-MAC: [0-9a-f]+|\Z)",
     re.S,

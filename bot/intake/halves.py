@@ -23,7 +23,7 @@ _LOOSE: Final = re.compile(
     r"sk-|sk_|rk_|re_|fw_|fc-|key-|api-|API-|sdk-|pat-|pat|npm_|access-|secret_|pypi-|jina_"
     r"|duffel_|shippo_|snyk_|NR|SK|EZ|EAA|EAAA|shp|sq|pn|gl|dp\.|sl\.|cio|oy2|SCW|SG\.|pul-"
     r"|ico-|4b1d|KEY0|ASIA|xox|lin_|rnd_|api_org_|pdl_|dt0|hooks\.slack\.com/|rzp_"
-    r"|live_|md-|xprv|v1\.0-|webhook\.office\.com/|AccountKey=|access_token\$"
+    r"|live_|md-|xprv|nsec1|v1\.0-|webhook\.office\.com/|AccountKey=|access_token\$"
 )
 # Beginnings longer than the word a shape is looked for by: with them it is told from a word.
 _MORE: Final = (
@@ -80,7 +80,7 @@ _SAID: Final = re.compile(
     re.IGNORECASE,
 )
 _OPEN_BLOCK: Final = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?!.*-----END )|PuTTY-User-Key-File-\d:(?!.*Private-MAC: [0-9a-f])",
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?![ \t]+[a-z]+[ \t])(?!.*-----END )|PuTTY-User-Key-File-\d:(?!.*Private-MAC: [0-9a-f])",
     re.DOTALL,
 )
 

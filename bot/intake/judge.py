@@ -40,6 +40,7 @@ _VERSION: Final = re.compile(
     re.IGNORECASE,
 )
 _PUBLIC: Final = re.compile(r"AAAA[A-Z]3Nza|age1|pk_(?:live|test)_|npub1|xpub")
+_FINGERPRINT: Final = re.compile(r"(?:[0-9A-F]{2}:){5}", re.IGNORECASE)
 _LABEL: Final = re.compile(r"(?:[A-Z][A-Z0-9_]{2,30}|[a-z_]{2,20})[=:](?=[^=:])")
 _PHRASE: Final = re.compile(r"(?:[A-Za-z]{3,10}[-_.]){3,7}[A-Za-z]{3,10}[-_.]?\d{0,4}")
 _YEARED: Final = re.compile(r"[A-Z][a-z]{3,}\d{4,}")  # Winter2023: so people make one up
@@ -183,6 +184,7 @@ def _other(core: str) -> bool:
         or _VERSION.fullmatch(core)
         or _PUBLIC.match(core)
         or _LABEL.match(core)
+        or _FINGERPRINT.match(core)
         or re.search(r"[:=]{2}|->|=>|&&|\|\||\.\w+\.[a-z]+$|^[~.]?/[a-z]+/|^--", core)
         or re.fullmatch(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", core)
         or (_PATH.fullmatch(core) and all(map(_written, core.strip("/").split("/"))))
@@ -204,7 +206,8 @@ def _unspoken(value: str) -> bool:
 
 def _jumbled(value: str) -> bool:
     """Return whether letters, cases and digits change too often for words set side by side."""
-    if not value.isalnum():
+    signs = len(re.findall(r"[^A-Za-z0-9]", value))
+    if signs and len(value) < 24 * signs:
         return False
     pieces = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", value)
     digits = sum(piece.isdigit() for piece in pieces)

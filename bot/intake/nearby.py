@@ -59,9 +59,12 @@ _REGISTRY: Final = re.compile(r"\"auth\"\s*:\s*\"(?P<value>[A-Za-z0-9+/]{16,}={0
 _NO_SECRET: Final = re.compile(
     r"public|cache|primary|foreign|sort|partition|page|cursor|csrf|idempot|lock|routing|row|translation|"
     r"i18n|keyboard|monkey|turkey|hotkey|max_?tokens?|token_?(?:count|limit|type|usage|url|id)|compass|bypass|"
-    r"fingerprint|ssh.?key|host.?key|map|index|tree|surrogate",
+    r"fingerprint|secrets?manager|ssh.?key|host.?key|map|index|tree|surrogate",
     re.IGNORECASE,
 )
+
+
+IN_ADDRESS: Final = re.compile(r"\barn:[\w:/-]*\Z")  # of a secret, and not the secret
 
 
 class Near(Struct, frozen=True):
@@ -82,6 +85,8 @@ def near(text: str) -> Iterator[Near]:
         if re.search(
             r"(?i)(?:public|ssh|host) \Z", text[max(0, found.start() - 8) : found.start()]
         ):
+            continue
+        if IN_ADDRESS.search(text, max(0, found.start() - 120), found.start()):
             continue
         if _assigned(name, tidy(found["value"]), found["after"]):
             yield _near(found, name)
@@ -109,6 +114,8 @@ def _said(text: str) -> Iterator[Near]:
             end = breaks[min(1, len(breaks) - 1)] if colon and len(breaks) > 1 else breaks[0]
             end = word.end() + AHEAD if colon and len(breaks) == 1 else end
         if _NO_SECRET.search(text[max(0, word.start() - 14) : word.end()]):
+            continue
+        if IN_ADDRESS.search(text, max(0, word.start() - 120), word.start()):
             continue
         for found in _RUN.finditer(text, word.end(), min(len(text), end + 200)):
             if (

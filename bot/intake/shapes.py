@@ -69,6 +69,7 @@ _BY_WORD: Final = (
     ("OPENSHIFT_TOKEN", "sha256~", f"{B}{{43}}"),
     ("TAILSCALE_AUTH_KEY", "tskey-", f"(?:[a-z]{{2,12}}-)?{A}{{8,24}}-{A}{{16,40}}"),
     ("CLOUDFLARE_ORIGIN_CA_KEY", "v1.0-", f"{H}{{24}}-{H}{{100,160}}"),
+    ("NOSTR_KEY", "nsec1", "[a-z0-9]{58}(?![a-z0-9])"),
     ("WALLET_KEY", "xprv", "[1-9A-HJ-NP-Za-km-z]{100,112}"),
     ("AGE_SECRET_KEY", "AGE-SECRET-KEY-1", "[0-9A-Z]{58}"),
     ("ONEPASSWORD_TOKEN", "ops_eyJ", "[A-Za-z0-9+/_=-]{100,}"),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.intake.judge import made, only_words, password, tidy
-from bot.intake.nearby import Near
+from bot.intake.nearby import IN_ADDRESS, Near
 
 _PASS: Final = (
     r"passwords?|passwd|passphrases?|passcode|passwort|kennwort|has[lł]o|hasła|contrase[nñ]a|"
@@ -23,12 +23,12 @@ _PASS: Final = (
 _KEY: Final = (
     r"(?:api|access|secret|private|auth|signing|encryption|account|app|application|admin|server|"
     r"service|master|root|client|licen[sc]e|shared|session|bot|deploy|sdk|write|storage|user|"
-    r"webhook|unseal|global|restricted|preshared)[_ .-]?keys?(?:[_ ]?base)?|"
+    r"webhook|unseal|global|restricted|preshared)[_ .-]?keys?(?:[_ ]base(?![a-z0-9]))?|"
     r"schlüssel|klucz|ключ|clave|chave"
 )
 _TOKEN: Final = (
     r"(?:auth|access|api|id|bot)?tokens?|токен|secreto|secrets?|sekret|секрет|credentials?|"
-    r"geheimnis|_auth|_pat"
+    r"geheimnis|(?:erlang|session|auth)_?cookie|_auth(?![a-z])|_pat(?![a-z])"
 )
 _NOUN: Final = re.compile(rf"(?P<key>{_KEY})|(?P<pass>{_PASS})|(?P<token>{_TOKEN})|(?P<bare>keys?)")
 # What still belongs to the name: SECRET_KEY_PROD, password1. TOKEN_URL names no key.
@@ -44,11 +44,11 @@ _NO_SECRET: Final = re.compile(
     r"[ _.-]?\Z",
     re.IGNORECASE,
 )
+_WIRELESS: Final = re.compile(r"w(?:lan|i-?fi)", re.IGNORECASE)  # its key is a password
 _BRAND: Final = re.compile(
     r"(?:\A|\s)(?!(?:The|This|That|A|My|Our|Its|Each|Any|New|Old|Cache|Sort|Row) \Z)[A-Z][\w.&+-]* \Z"
 )
 
-_ADDRESS: Final = re.compile(r"\barn:[\w:/-]*\Z")  # of a secret, and not the secret
 _VALUE: Final = r"(?P<value>[A-Za-z0-9+/_.~=!@#$%^&*:?|;-]{6,}(?:,[A-Za-z0-9+/_=-]{16,}(?=[,\s\"']|\Z))*)(?P<after>[(\[{]?)"
 _SHUT: Final = r"(?:[\"'`*\])]|</?\w{1,10}>){0,5}"
 _OPEN: Final = r"(?:[\"'`*(\[]|\[\]byte\(|</?\w{1,10}>){0,4}(?:(?:Bearer|Basic)[ \t]+)?"
@@ -113,11 +113,14 @@ def _name(text: str, noun: re.Match[str]) -> str | None:
     prefix = before[0] if before else ""
     if _NO_SECRET.search(text[max(0, noun.start() - 14) : noun.start()]):
         return None
-    if _ADDRESS.search(text, max(0, noun.start() - 120), noun.start()):
+    if IN_ADDRESS.search(text, max(0, noun.start() - 120), noun.start()):
         return None
     word = text[noun.start() : noun.end()]
-    if prefix[-1:].isalpha() and len(word) < 6 and not (word[0].isupper() or word[0] == "_"):
+    camel = word[0] == "_" or (prefix[-1:].islower() and word[0].isupper() and word[1:].islower())
+    if prefix[-1:].isalpha() and len(word) < 6 and not camel:
         return None  # compass, monkey
+    if len(prefix) > 40:
+        return None  # within base64
     return prefix + word
 
 
@@ -134,7 +137,7 @@ def _behind(text: str, end: int, name: str, noun: re.Match[str]) -> Iterator[tup
     found = _BENEATH.match(text, end)
     if found is not None and _speaks_of_what_follows(found["rest"]):
         value = _cut(text, found, told=True)
-        if not noun["bare"] and _told(text, name, noun, value):
+        if _told(text, name, noun, value):
             yield _near(found, name, value), True
 
 
@@ -145,7 +148,7 @@ def _speaks_of_what_follows(rest: str) -> bool:
 
 def _set(text: str, name: str, noun: re.Match[str], value: str) -> bool:
     settings = bool(re.fullmatch(r"\$?[A-Z][A-Z0-9_]*", name)) and "_" in name
-    if noun["pass"]:
+    if noun["pass"] or _WIRELESS.search(name):
         return password(value) or (settings and len(value) >= 8 and only_words(value))
     if noun["bare"] and not settings:
         plain_hex = re.fullmatch(r"[0-9a-f-]+", value)
@@ -154,7 +157,7 @@ def _set(text: str, name: str, noun: re.Match[str], value: str) -> bool:
 
 
 def _told(text: str, name: str, noun: re.Match[str], value: str) -> bool:
-    if noun["pass"]:
+    if noun["pass"] or _WIRELESS.search(name):
         return password(value, said=True)
     if noun["bare"] and name.lower() == noun[0]:
         return _branded(text, noun) and made(value, 16)

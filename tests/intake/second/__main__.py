@@ -20,4 +20,4 @@ def _faults(of: Figures) -> str:
 if __name__ == "__main__":
     sys.stdout.write(said())
     if "--show" in sys.argv:
-        sys.stdout.write(_faults(figures(Part.LOOKED_AT)) + _faults(figures(Part.OPENED)))
+        sys.stdout.write("".join(_faults(figures(part)) for part in Part))

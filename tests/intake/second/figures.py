@@ -1,7 +1,7 @@
 """What is found of the second hand's corpus, and what is taken for a key in it, part by part.
 
 python -m tests.intake.second          the figures
-python -m tests.intake.second --show   and, of the parts that may be looked at, each fault
+python -m tests.intake.second --show   and, each fault
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the rules do with what nobody had in mind when they were written.
 
     looked at   half of it, while the rules were mended first
     opened      a quarter: only counted until then, looked at in a second mending
-    unseen      a quarter: nobody ever looked at what was missed in it
+    last        a quarter: only counted until all figures were taken, then looked at as well
 """
 
 import hashlib
@@ -23,7 +23,7 @@ class Part(StrEnum):
 
     LOOKED_AT = "the half looked at"
     OPENED = "the quarter opened later"
-    UNSEEN = "the quarter never looked at"
+    LAST = "the quarter opened last"
 
 
 def _low(seed: str, name: str) -> bool:
@@ -36,4 +36,4 @@ def part(item: Planted | Ordinary) -> Part:
     name = item.kind if isinstance(item, Planted) else item.source if made else item.text
     if _low(_SEED, name):
         return Part.LOOKED_AT
-    return Part.OPENED if _low(_SEED_AGAIN, name) else Part.UNSEEN
+    return Part.OPENED if _low(_SEED_AGAIN, name) else Part.LAST
