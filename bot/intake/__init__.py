@@ -1,4 +1,7 @@
-"""What a key looks like: `shapes` the providers' own, `nearby` what the words around it tell.
+"""What a key looks like: `shapes` the providers' own, `unlisted` what makers not known here write.
 
-`lines` puts a wrapped one together, `halves` tells one that broke off. All pure; bot/keys.py is the door to it.
+`tied` is told by a name and how a value stands to it, `nearby` by the words around, `commands` by the
+place in a command, a statement or an address, `groups` by what a few words together are called. `judge`
+tells what a machine made from what a person wrote, `lines` puts a wrapped one together, `halves` tells
+one that broke off. All pure; bot/keys.py is the door to it.
 """

@@ -1,6 +1,6 @@
 """Intake of keys, measured: what is found of planted ones, and what of ordinary chat and code is taken for one.
 
 `python -m tests.intake` prints the figures. `planted` makes keys (never written out whole anywhere),
-`ways` puts them into messages, `ordinary` has messages without any. The rules were tuned on all of it:
-a part held back, written after them, is still owed.
+`ways` puts them into messages, `ordinary` has messages without any. The rules were tuned on all of it;
+`second/` is a corpus by another hand, measured apart.
 """
