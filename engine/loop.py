@@ -179,6 +179,7 @@ class Loop:
         }
         self._turn = asyncio.Lock()
         self._posted: dict[_Posted, None] = {}  # what waits to be stored, oldest first
+        self._storing: asyncio.Event | None = None  # somebody stores what waits; set at its end
         self._fallen = False
         self._states: dict[str, Any] = {}
         self._broken: dict[str, BrokenStream] = {}
@@ -287,15 +288,24 @@ class Loop:
     async def _store(self, posted: _Posted) -> bool:
         """Have it decided and stored, with all that came up meanwhile; return whether it was new.
 
-        A commit costs the same for one as for many. Whoever has the turn stores what all the others
-        wait for, who then find theirs done; and it lets them come first, who were woken together.
+        A commit costs the same for one as for many. Whoever comes first stores what all the others wait
+        for, who are woken together and find theirs done; and it lets those come who were woken with it.
         """
         self._posted[posted] = None
         try:
-            async with self._turn:
-                await asyncio.sleep(0)
-                while posted in self._posted:
-                    await self._store_together(list(self._posted)[:MAX_TOGETHER])
+            while posted in self._posted:
+                if self._storing is not None:
+                    await self._storing.wait()
+                    continue
+                self._storing = over = asyncio.Event()
+                try:
+                    async with self._turn:
+                        await asyncio.sleep(0)
+                        while posted in self._posted:
+                            await self._store_together(list(self._posted)[:MAX_TOGETHER])
+                finally:
+                    self._storing = None
+                    over.set()
         finally:
             self._posted.pop(posted, None)
         if posted.no is not None:

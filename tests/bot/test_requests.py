@@ -494,7 +494,7 @@ async def test_peek_shows_the_newest_lines_silently_and_only_the_last_one_stays(
     stage.phone.tap(card, "Peek")
     first = await stage.phone.wait_for(lambda m: "line 19 of 1" in m.text)
     assert first.silent
-    assert "Peek: The lead, at work\nBash: pytest · for 2 min\nline 0 of 1\n" in first.text
+    assert "Peek: The lead, at work\nNow: Bash: pytest · for 2 min\nline 0 of 1\n" in first.text
     stage.phone.tap(card, "Peek")
     second = await stage.phone.wait_for(lambda m: "line 19 of 2" in m.text)
     await stage.until(lambda: stage.phone.message(first.id) is None)
