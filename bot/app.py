@@ -265,6 +265,7 @@ class App:
             return False
         if who not in self.owners:
             self.owners.append(who)
+            self.cards.others.set()
         await self.outbox.say(who, Weight.ANSWER, Say(words=text.said(text_owners.JOINED)))
         return True
 

@@ -14,7 +14,7 @@ from engine.rules import owner as owner_rule
 from engine.rules.events import OwnerInvited, OwnerJoined, OwnerLeft
 from engine.rules.owner import Owner
 from engine.rules.owners import NEW_S
-from tests.engine.chat import OWNER, Chat, chatting
+from tests.engine.chat import LIMIT_S, OWNER, Chat, chatting
 from tests.engine.test_audit import audited, begun, laid
 
 ANN = 77
@@ -33,7 +33,7 @@ async def in_chat_of(chat: Chat, who: int, *words: str, label: str = "") -> Mess
         there = all(part in message.text for part in words)
         return message.from_bot and there and (not label or label in message.labels)
 
-    return await chat.phone.wait_for(fits, chat_id=who, timeout=30.0)
+    return await chat.phone.wait_for(fits, chat_id=who, timeout=LIMIT_S)
 
 
 async def invited(chat: Chat) -> str:
@@ -51,6 +51,7 @@ async def joined(chat: Chat) -> None:
     await chat.until(f"Telegram id {ANN}", "commands here too from now on")
     chat.phone.start(code, as_user=EVE)  # it works once
     assert [one.id for one in chat.engine.door.owners()] == [OWNER, ANN]
+    await chat.phone.until(lambda: "status" in chat.phone.commands(ANN))  # and is shown what to say
 
 
 async def test_a_link_lets_one_more_in_once_and_a_goal_is_in_the_chat_of_who_gave_it(
