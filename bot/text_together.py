@@ -5,7 +5,7 @@ Pure. Neighbours: backlog.py says when, text_away.py does the same for what wait
 
 from collections.abc import Sequence
 
-from bot.entities import Builder, Rich, one_line, units
+from bot.entities import Builder, Rich, one_line, said_line, units
 from bot.text_sheet import ROOM, Words
 from engine.views import Document
 
@@ -38,7 +38,7 @@ def _told(told: Told, most: int, *, apart: bool) -> Rich:
     sheet.line(f"{len(told)} goals have something to say", "bold")
     for title, texts in told[:NAMED]:
         sheet.add(one_line(title, TITLE), "bold")
-        sheet.line(f": {one_line(texts[-1], most)}" if most else "")
+        sheet.line(f": {said_line(texts[-1], most)}" if most else "")
     if len(told) > NAMED:
         sheet.line(f"… and {len(told) - NAMED} more")
     if apart:

@@ -108,6 +108,12 @@ def reason(why: str) -> str:
     return line if len(line) <= REASON else f"{line[: REASON - 1]}…"
 
 
+def ended_with(why: str) -> str:
+    """Why a turn ended in its agent's own words, which a sentence of ours must show as such."""
+    words = re.sub("[“”]", "'", reason(why))
+    return f"its turn ended with “{words[: REASON - 40]}” (its agent's words)"
+
+
 def joined(lines: tuple[tuple[str, str], ...]) -> str:
     """One prompt from the lines that waited; the owner's stand word for word."""
     if len(lines) == 1:

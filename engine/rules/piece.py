@@ -118,7 +118,7 @@ def turn_over(now: Goal, event: TurnOver) -> Step:
         case TurnError.AGENT | TurnError.API:
             return _broken(now, piece, event.error, event.at)
         case _:
-            return _give_up(now, piece, event.error, "")
+            return _give_up(now, piece, event.error, "", by_agent=True)
 
 
 def _lead_over(now: Goal, event: TurnOver) -> Step:
@@ -230,8 +230,9 @@ def _attempt(now: Goal, piece: Piece, why: str, report: str) -> Step:
 def _broken(now: Goal, piece: Piece, why: str, at: float) -> Step:
     """The agent itself broke: an attempt too, and the next is after a pause."""
     if piece.attempt >= plan.MAX_ATTEMPTS:
-        return _give_up(now, piece, f"{why}, in {plan.MAX_ATTEMPTS} attempts", "")
-    told = news.to_lead(news.piece_failed(piece.number, piece.title, why, "", piece.attempt))
+        return _give_up(now, piece, f"{why}, in {plan.MAX_ATTEMPTS} attempts", "", by_agent=True)
+    said = news.ended_with(why)
+    told = news.to_lead(news.piece_failed(piece.number, piece.title, said, "", piece.attempt))
     due_at = at + RETRY_PAUSE_S * piece.attempt
     again = replace(
         piece, stage=plan.Stage.WORKING, attempt=piece.attempt + 1, why=why, again_at=due_at
@@ -240,10 +241,14 @@ def _broken(now: Goal, piece: Piece, why: str, at: float) -> Step:
     return with_piece(now, again), (to_lead(now, told, wait_s=BATCH_S), wake)
 
 
-def _give_up(now: Goal, piece: Piece, why: str, report: str) -> Step:
-    """Leave it to the owner (Retry, Stop) and tell the lead; its session takes lines again."""
+def _give_up(now: Goal, piece: Piece, why: str, report: str, *, by_agent: bool = False) -> Step:
+    """Leave it to the owner (Retry, Stop) and tell the lead; its session takes lines again.
+
+    by_agent   why is in the words of the worker's agent, or of its machine
+    """
     failed = replace(piece, stage=plan.Stage.FAILED, why=why, report=report)
-    told = news.to_lead(news.piece_given_up(piece.number, piece.title, why, report))
+    said = news.ended_with(why) if by_agent else why
+    told = news.to_lead(news.piece_given_up(piece.number, piece.title, said, report))
     return with_piece(now, failed), (to_lead(now, told), _give_back(piece))
 
 

@@ -27,6 +27,7 @@ OURS = re.compile(
     r"|“|It conflicts in |Its login said |Down: |claude: |⚠ |✓ |✗ |○ |… |↻ |To: |At: |shop|here|A question|Answered: |By you: |Stopped|System: |It says: |Goal "
 )
 OUR_LABELS = frozenset(text.LABELS.values())
+_QUOTED = re.compile(r"its turn ended with “[^”]*” \(its agent's words\)")
 FENCE = f" {news.OUTSIDE}:"
 
 
@@ -75,7 +76,7 @@ def unfenced(heard: str, mark: str) -> list[str]:
             if not within and not labelled:
                 found.append("a fence without our label")
             within = not within
-        elif mark in line and not within:
+        elif mark in line and not within and mark in _QUOTED.sub("", line):
             found.append(line[:200])
         labelled = line.endswith(FENCE)
     return found
