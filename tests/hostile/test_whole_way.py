@@ -9,6 +9,7 @@ counted. Neighbours: judge.py, test_every_place.py (all other places, and more o
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 VALUE = "vQ7kdZr41mXw9Tt8LpHs"
 LABELS = frozenset(text.LABELS.values()) | {"Settings", "No"}
+# A goal each takes its time: every third one in `make test`, all of them with HOSTILE=all.
+SAMPLE = list(TEXTS)[::3]
 WORKERS = (
     "quarterdeck speaks",
     "a fence that closes ours",
@@ -140,7 +143,7 @@ async def way(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Way]:
         yield Way(chat, scenario, folder)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", list(TEXTS) if os.environ.get("HOSTILE") == "all" else SAMPLE)
 async def test_from_a_repository_and_a_lead_it_gets_no_decision_no_secret_and_no_card(
     way: Way, name: str
 ) -> None:
