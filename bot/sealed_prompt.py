@@ -11,7 +11,6 @@ Neighbour: keys.py (keys in any other message).
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -86,18 +85,15 @@ class SealedPrompts:
         self._store = store
         self._kinds = {kind.verb: kind for kind in kinds}
         self._public = public
-        self._asked_anew = asyncio.Event()
 
     async def run(self) -> None:
-        """Close the questions that nobody answered in time, until cancelled."""
+        """Close the questions that nobody answered in time, until cancelled.
+
+        One that is asked between two looks is not late before the next.
+        """
         while True:
             left_s = await self._close_late()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(left_s):
-                    await self._asked_anew.wait()
-                    # It is not in the chat yet; whenever it comes, it is late no sooner than this.
-                    self._asked_anew.clear()
-                    await asyncio.wait_for(self._asked_anew.wait(), OPEN_S + GRACE_S)
+            await asyncio.sleep(OPEN_S + GRACE_S if left_s is None else left_s)
 
     async def _close_late(self) -> float | None:
         """Return in how long the next one is late; None: none is open."""
@@ -127,7 +123,6 @@ class SealedPrompts:
 
     async def begin(self, chat: int, verb: str) -> list[Item]:
         """Close what is still open of a kind in a chat: another is asked now. Return what shows it."""
-        self._asked_anew.set()
         items: list[Item] = []
         for _, asked, prompt in await self._open([verb], chat):
             await self._use_up(chat, asked, replace(prompt, used=OVER))
@@ -194,7 +189,6 @@ class SealedPrompts:
         if kind.again is None:
             return asked_again(why, fresh)
         await self._use_up(chat, asked, replace(prompt, used=update))
-        self._asked_anew.set()
         if why == text.LOCKED:
             return Say(words=text.said(why), goal=asked.goal)
         return replace(kind.again(fresh, why), goal=asked.goal)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from engine.adapters import handing, usage
+from engine.adapters import handing, links, usage
 from engine.adapters.agents import DRIVERS
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Kit, Steers, TurnSpec
@@ -546,8 +546,7 @@ class Runs:
                 f"{effect.account.agent} is not at {command[0]}: mend the path with quarterdeck "
                 f"account add {effect.account.name} … --command PATH"
             )
-        real = path.resolve()
-        return list({str(path.parent), str(real.parent)})
+        return links.folders(path)
 
     def _environment(
         self, effect: StartRun, about: Mapping[str, Any], laid_over: Mapping[str, str]

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from engine.adapters import links
 from engine.errors import Refused
 from engine.rules.words import HERE, Account
 
@@ -130,7 +131,7 @@ def order(account: Account, about: Mapping[str, Any], machine: str) -> dict[str,
     if machine == HERE and not Path(program or argv[0]).exists():
         raise Refused(f"There is no {argv[0]} on this box: mend the account's command.")
     path = Path(program or argv[0])
-    shown = {str(path.parent), *([str(path.resolve().parent)] if machine == HERE else [])}
+    shown = links.folders(path) if machine == HERE else [str(path.parent)]
     env = {
         "PATH": str(about["path"]),
         "HOME": "{config}",

@@ -27,6 +27,7 @@ from tests.engine.test_planted_key import holding
 from tests.fakes import git
 from tests.login_program import LINK, STATE, TOKEN
 
+PYTHON = os.path.realpath(sys.executable)  # an environment's own lies where no fence shows it
 GOOD = f"good#{STATE}"
 
 
@@ -39,7 +40,7 @@ def an_agent(folder: Path) -> str:
     command = folder / "claude"
     command.write_text(
         "#!/bin/sh\n"
-        f'case "$1" in setup-token|login|stuck) exec {sys.executable} {folder}/login.py "$@";; esac\n'
+        f'case "$1" in setup-token|login|stuck) exec {PYTHON} {folder}/login.py "$@";; esac\n'
         f'test "$CLAUDE_CODE_OAUTH_TOKEN" = {TOKEN} && exec sh {folder}/works\n'
         f"exec sh {folder}/out\n"
     )

@@ -70,7 +70,7 @@ async def test_peek_shows_a_running_workers_tool_and_its_last_lines(phone: Phone
     assert card.buttons == ("interrupt", "peek", "stop")
     shown = peeked(await phone.door.peek(card.id))
     assert shown.startswith(
-        "Peek: Worker 1 “The work”, at work\nBash: a step of the scenario · for "
+        "Peek: Worker 1 “The work”, at work\nNow: Bash: a step of the scenario · for "
     )
     assert "First ␛[31mred␛[0m words." in shown
     assert "✗ Exit code 1\n✗ gone" in shown

@@ -21,6 +21,7 @@ from engine.node.runs import Runs
 
 VALUE = "sk-test-Zq7/vW+92 kL"
 PATIENCE_S = 60.0
+LONG = f"sleep 1000.{os.getpid()}"  # nobody else's
 PRINTS = """
 printf '%s\\n' "$STRIPE_KEY"
 printf '%s' "$STRIPE_KEY" | base64
@@ -146,7 +147,7 @@ def play(folder_: str) -> dict[str, Any]:
     stage.start("slow", "echo begun; sleep 1000", limit_s=0.5)
     told["slow"] = [stage.ended("slow"), stage.spooled("slow")]
 
-    stage.start("stopped", "sleep 1000 & setsid sleep 1000 & sleep 1000")
+    stage.start("stopped", f"{LONG} & setsid {LONG} & {LONG}")
     at_work = stage.child("stopped")
     stage.runs.end("stopped", 0.0)
     told["stopped"] = [
@@ -173,7 +174,7 @@ def play(folder_: str) -> dict[str, Any]:
     told["loose"] = [loose.ended("loose"), Path(loose.home, "trees/own/ran").exists()]
     told["files"] = files_with_it(stage) + files_with_it(loose)
     told["processes"] = subprocess.run(
-        ["pgrep", "-f", "sleep 1000"], stdout=subprocess.PIPE, text=True, check=False
+        ["pgrep", "-f", LONG], stdout=subprocess.PIPE, text=True, check=False
     ).stdout.split()
     return told
 

@@ -20,6 +20,7 @@ from engine.node.sign_in import SignIns
 from tests import login_program
 
 PATIENCE_S = 30.0
+PYTHON = os.path.realpath(sys.executable)  # an environment's own lies where no fence shows it
 LOOKS = """
 for path in {home}/secrets/bot-token {home}/accounts/other/auth.json {home}/engine.sqlite3 \\
   {home}/logins/other {user}/.ssh/id_rsa; do test -e $path && echo "saw $path"; done
@@ -66,7 +67,7 @@ async def over(sign_ins: SignIns, login: str, typed: str = "") -> dict[str, Any]
 async def play(home: str, user: str) -> dict[str, Any]:
     probe = fence.probe()
     sign_ins = SignIns(home, lambda: probe)
-    program = [sys.executable, login_program.__file__]
+    program = [PYTHON, login_program.__file__]
     finds = {"asks": "Paste code here", "token": r"(sk-ant-oat\d\d-[\w-]{20,500})(?=\s)"}
     begin(sign_ins, "l-1", [*program, "setup-token"], finds=finds)
     token = await over(sign_ins, "l-1", f"good#{login_program.STATE}")
@@ -81,7 +82,7 @@ async def hold(home: str) -> None:
     """Be a node in the middle of a login, until killed."""
     probe = fence.probe()
     sign_ins = SignIns(home, lambda: probe)
-    begin(sign_ins, "l-9", [sys.executable, login_program.__file__, "stuck"], finds={})
+    begin(sign_ins, "l-9", [PYTHON, login_program.__file__, "stuck"], finds={})
     while not (await sign_ins.wait("l-9", 0))["link"]:
         pass
     os.write(1, b"ready\n")
