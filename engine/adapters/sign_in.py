@@ -11,6 +11,7 @@ stands.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -131,7 +132,10 @@ def order(account: Account, about: Mapping[str, Any], machine: str) -> dict[str,
     if machine == HERE and not Path(program or argv[0]).exists():
         raise Refused(f"There is no {argv[0]} on this box: mend the account's command.")
     path = Path(program or argv[0])
-    shown = links.folders(path) if machine == HERE else [str(path.parent)]
+    programs = [path, *(Path(word) for word in argv[1:] if _is_program(word))]
+    shown = {folder for one in programs for folder in links.folders(one)}
+    if machine != HERE:
+        shown = {str(path.parent)}
     env = {
         "PATH": str(about["path"]),
         "HOME": "{config}",
@@ -162,6 +166,11 @@ def _program(account: Account, about: Mapping[str, Any], machine: str) -> str:
     if not found:
         raise Refused(f"{account.agent} is not installed on {machine} any more.")
     return str(found)
+
+
+def _is_program(word: str) -> bool:
+    """Whether a word is a program that another runs: `env NAME=… /path/to/it login`."""
+    return word.startswith("/") and Path(word).is_file() and os.access(word, os.X_OK)
 
 
 def _is_shown(path: str) -> bool:

@@ -124,13 +124,15 @@ async def test_a_long_quote_is_folded_until_it_is_touched(page: Screen, bot: Raw
     assert await page.look(height) > 3 * folded
 
 
-async def test_a_code_block_names_its_language_and_scrolls_sideways(page: Screen, bot: Raw) -> None:
+async def test_a_code_block_names_its_language_and_is_wrapped_so_that_all_of_it_shows(
+    page: Screen, bot: Raw
+) -> None:
     text = "+" + "x" * 200
     pre = {"type": "pre", "offset": 0, "length": len(text), "language": "diff"}
     number = await say(bot, text, entities=[pre])
     assert await page.text(f"#m-{number} figcaption") == "diff"
     assert await page.look(
-        f"(({{scrollWidth, clientWidth}}) => scrollWidth > clientWidth)"
+        f"(({{scrollWidth, clientWidth}}) => scrollWidth <= clientWidth)"
         f"(document.querySelector('#m-{number} pre'))"
     )
     assert await page.look("document.documentElement.scrollWidth <= innerWidth")

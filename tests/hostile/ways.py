@@ -1,7 +1,7 @@
 """Every place of a message in which somebody else's words may stand, each filled with one text.
 
 Cards, notes and panels as the engine hands them out, worded by bot/text.py: what the whole way brings
-there is tried in test_hostile.py with real agents, and here all the rest, at once. Neighbour: judge.py.
+there is tried in test_whole_way.py with real agents, and here all the rest, at once. Neighbour: judge.py.
 """
 
 from __future__ import annotations
