@@ -17,6 +17,7 @@ import ctypes
 import json
 import os
 import platform
+import resource
 import select
 import shutil
 import signal
@@ -474,11 +475,12 @@ def seccomp() -> bytes:
 
 
 def harden() -> None:
-    """Give up, in the runner, what no run needs: the session keyring, signals and abstract sockets.
+    """Give up, in the runner, what no run needs: core dumps, the session keyring, signals, abstract sockets.
 
     What is started later inherits it. Where the kernel lacks one of them it is left out; `Probe`
     says so. The caller can afterwards signal nothing but what it started itself.
     """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # one would have the keys of its process in it
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None, use_errno=True)

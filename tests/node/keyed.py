@@ -42,6 +42,21 @@ while [ ! -e stop ]; do cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/nul
 """
 
 
+PATHS = "bin::.:{tree}/bin:{tree}:/proc/self/cwd/bin:/usr/bin:/bin"
+
+
+def plain_env() -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8"}
+
+
+def shadows(tree: Path) -> None:
+    """Put programs into a tree that tell that they ran."""
+    tree.joinpath("bin").mkdir()
+    for name in ("bin/shadow", "shadow", "bin/printf", "printf"):
+        tree.joinpath(name).write_text(f"#!/bin/sh\ntouch {tree}/shadow-ran\n")
+        tree.joinpath(name).chmod(0o755)
+
+
 class Stage:
     """A home with two trees, and a node over it."""
 
@@ -56,7 +71,7 @@ class Stage:
             "run": run,
             "kind": "command",
             "argv": ["/bin/sh", "-c", script],
-            "env": {"PATH": "/usr/bin:/bin", "HOME": os.path.expanduser("~"), "LANG": "C.UTF-8"},
+            "env": plain_env(),
             "scrub": True,
             "fence": {"tree": f"{self.home}/trees/{tree}"},
             **more,
@@ -165,6 +180,15 @@ def play(folder_: str) -> dict[str, Any]:
     stage.start("much", 'yes "$STRIPE_KEY" | head -n 1428571')
     told["much"] = [stage.ended("much"), len(str(stage.spooled("much")))]
     told["left out"] = [d for k, d in stage.spooled("much") if k == "out" and "left out" in d]
+
+    shadows(tree)
+    stage.start("plain", "", argv=["shadow"], env={**plain_env(), "PATH": PATHS.format(tree=tree)})
+    told["plain"] = stage.ended("plain")["why"]
+    stage.start("usual", "", argv=["printf", "usual"], env={**plain_env(), "PATH": f"bin::{tree}"})
+    told["usual"] = [stage.ended("usual"), stage.spooled("usual")]
+    told["shadow ran"] = tree.joinpath("shadow-ran").exists()
+    stage.start("cores", "ulimit -Sc; ulimit -Hc")
+    told["cores"] = [stage.ended("cores"), stage.spooled("cores")]
 
     stage.start("none", "true", argv=["/no/such/program"])
     told["none"] = stage.ended("none")

@@ -136,3 +136,13 @@ def test_without_a_fence_it_does_not_run(told: Told) -> None:
     assert how["why"] == "not started"
     assert "within a fence only" in how["words"]
     assert not ran
+
+
+def test_a_plain_name_never_runs_the_tree_s_own_file(told: Told) -> None:
+    """Though the machine's PATH names folders by where one stands, or the tree's."""
+    assert told["shadow ran"] is False
+    assert printed(told, "usual") == ["usual"]
+
+
+def test_it_leaves_no_core_dump_with_the_key_in_it(told: Told) -> None:
+    assert printed(told, "cores") == ["0", "0"]
