@@ -4,6 +4,7 @@
     setup-token          as `claude setup-token` of 2.1.332: a link, a code typed back in raw mode, a token
     login --device-auth  as `codex login --device-auth` of 0.171.0: a link and a code, then a file
     stuck                a link, and then nothing
+    flood                much without a line's end, with a code and a link in the midst of it
 
 Strict where they are: without a terminal `setup-token` prints nothing and hangs; a code is taken whole,
 with the state of this very link. Neighbour: tests/real_agents/test_login.py tries the real ones.
@@ -90,6 +91,19 @@ def stuck() -> int:
     return 0
 
 
+def flood() -> int:
+    for part in (
+        "x" * 30_000,
+        "\n ABCD-12345 \n",
+        "\n" * 30_000,
+        f"{LINK} ",
+        "OAuth error: " * 3000,
+    ):
+        say(part)
+    time.sleep(600)
+    return 0
+
+
 if __name__ == "__main__":
-    ways = {"setup-token": setup_token, "login": device_auth, "stuck": stuck}
+    ways = {"setup-token": setup_token, "login": device_auth, "stuck": stuck, "flood": flood}
     sys.exit(ways[sys.argv[1]]())

@@ -36,6 +36,9 @@ class Way(Struct, frozen=True, kw_only=True):
     home     the variable that names its folder of settings
     secret   the variable that what it prints goes into; "": it leaves `file` in its folder
     answer   what is typed back looks like; `wrong` is said of what does not
+
+    What is looked for in its output repeats nothing without end: a program may print what it likes, and the
+    node that reads it has other work.
     """
 
     words: tuple[str, ...] = ()
@@ -74,21 +77,21 @@ WAYS: Mapping[str, Way] = {
         asks=r"Paste code here",
         answer=r"[^\s#]{3,}#[^\s#]{3,}",
         wrong="That is not the whole code: copy all of it, with the # in the middle.",
-        token=r"(sk-ant-oat\d\d-[\w-]{20,500})(?=\s)",
-        failed=r"OAuth error: [^\n]+(?=\n)",
+        token=r"(?<![\w-])(sk-ant-oat\d\d-[\w-]{20,500})(?=\s)",
+        failed=r"OAuth error: (?:[^\n]{300}|[^\n]{1,299}(?=\n))",
         secret="CLAUDE_CODE_OAUTH_TOKEN",
     ),
     "codex": Way(
         words=("login", "--device-auth"),
         home="CODEX_HOME",
         hosts=("auth.openai.com",),
-        code=r"(?m)^\s*([A-Z0-9]{4}-[A-Z0-9]{4,6})\s*$",
+        code=r"(?m)^[ \t]{0,40}([A-Z0-9]{4}-[A-Z0-9]{4,6})[ \t]{0,40}$",
         file="auth.json",
     ),
 }
 BY_COMMAND = Way(
-    code=r"(?m)(?:^|[:\s])([A-Z0-9]{4}-[A-Z0-9]{4,6})\s*$",
-    asks=r"(?i)\b(?:paste|enter|type)\b[^\n]{0,60}\b(?:code|token|key)\b[^\n]{0,30}(?::|>|\?)\s*$",
+    code=r"(?m)(?:^|[:\s])([A-Z0-9]{4}-[A-Z0-9]{4,6})[ \t]{0,40}$",
+    asks=r"(?i)\b(?:paste|enter|type)\b[^\n]{0,60}\b(?:code|token|key)\b[^\n]{0,30}(?::|>|\?)\s{0,40}$",
 )
 
 

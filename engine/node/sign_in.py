@@ -31,7 +31,10 @@ FOLDER = "logins"  # below our home: settings of logins that are under way, for 
 KEPT = "accounts"  # and those an account is signed in with
 MOST_S = 30 * 60.0
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_KEEP = 256 * 1024  # bytes of what it printed last
+_KEEP = 16 * 1024  # bytes of what it printed last
+_REACH = 4 * 1024  # of them, looked at again with what is new: a link may come in parts
+_AT_ONCE = 4096  # bytes of one read
+_LOOK_S = 0.25  # between two looks; a program that prints faster waits for the next
 _ROWS, _COLUMNS = 60, 1000  # so wide that no link and no token is broken in two
 _WAIT_S = 20.0
 _MOST_AT_ONCE = 8
@@ -51,6 +54,9 @@ class _Login:
         self.raw = b""
         self.typed = ""
         self.asked_again = 0  # what had been printed when something was typed
+        self.looked = 0  # and when it was looked at last
+        self.looked_at = 0.0
+        self.look: asyncio.TimerHandle | None = None
         self.told: Fields = {"link": "", "code": "", "asks": False}
         self.token = ""
         self.over = False
@@ -67,6 +73,16 @@ class _Login:
             "words": self.words,
             "token": self.token if self.over else "",
         }
+
+    def begins(self) -> int:
+        """Return where the next look begins: at a line's beginning, if one is near."""
+        start = max(0, self.looked - _REACH)
+        return self.raw.find(b"\n", start, self.looked) + 1 or start if start else 0
+
+    def still_asks(self) -> bool:
+        """Whether it asks since an earlier look; by what must stand last, only as long as it does."""
+        last = str((self.given.get("finds") or {}).get("asks") or "").endswith("$")
+        return bool(self.told["asks"]) and not last
 
     def tell(self) -> None:
         self.n += 1
@@ -205,7 +221,7 @@ class SignIns:
 
     def _read(self, known: _Login) -> None:
         try:
-            data = os.read(known.terminal, 65536)
+            data = os.read(known.terminal, _AT_ONCE)
         except OSError:  # Linux says so at the end of a terminal
             data = b""
         if not data:
@@ -217,13 +233,31 @@ class SignIns:
             cut = len(known.raw) - _KEEP
             known.raw = known.raw[cut:]
             known.asked_again = max(0, known.asked_again - cut)
+            known.looked -= cut
+        loop = asyncio.get_running_loop()
+        if len(known.raw) - known.looked > _KEEP - _REACH - _AT_ONCE:
+            loop.remove_reader(known.terminal)  # until that was looked at
+        if known.look is None:
+            in_s = known.looked_at + _LOOK_S - loop.time()
+            known.look = loop.call_later(max(0.0, in_s), self._look_now, known)
+
+    def _look_now(self, known: _Login) -> None:
+        known.look = None
         self._look(known)
+        loop = asyncio.get_running_loop()
+        known.looked_at = loop.time()
+        if known.terminal >= 0:
+            loop.add_reader(known.terminal, self._read, known)
 
     def _look(self, known: _Login, *, ended: bool = False) -> None:
-        """Find what is looked for in all that was printed so far."""
+        """Find what is looked for in what was printed since the last look, and shortly before."""
+        if known.over:
+            return
         finds = known.given.get("finds") or {}
-        whole = screen.plain(known.raw) + ("\n" if ended else "")
-        fresh = screen.plain(known.raw[known.asked_again :]) + ("\n" if ended else "")
+        since = known.begins()
+        whole = screen.plain(known.raw[since:]) + ("\n" if ended else "")
+        fresh = screen.plain(known.raw[max(since, known.asked_again) :]) + ("\n" if ended else "")
+        known.looked = len(known.raw)
         if token := screen.first(str(finds.get("token") or ""), whole):
             known.token = token
             self._end(known, "")
@@ -236,7 +270,7 @@ class SignIns:
         told = {
             "link": known.told["link"] or screen.link(whole),
             "code": known.told["code"] or screen.first(str(finds.get("code") or ""), whole),
-            "asks": bool(screen.first(str(finds.get("asks") or ""), fresh)),
+            "asks": known.still_asks() or bool(screen.first(str(finds.get("asks") or ""), fresh)),
         }
         if told != known.told:
             known.told = told
@@ -276,6 +310,8 @@ class SignIns:
         known.over, known.why, known.words = True, why, words
         if known.timer is not None:
             known.timer.cancel()
+        if known.look is not None:
+            known.look.cancel()
         known.raw = b""
         known.typed = ""
         self._let_go(known)

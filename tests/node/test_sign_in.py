@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from engine.node import fence, screen
+from engine.node import fence, screen, sign_in
 from engine.node.link import Refusal
 from engine.node.sign_in import SignIns
 from tests import login_program
@@ -25,10 +25,10 @@ SOURCES = Path(__file__).parents[2]
 PROGRAM = [sys.executable, login_program.__file__]
 CLAUDE = {
     "asks": r"Paste code here",
-    "token": r"(sk-ant-oat\d\d-[\w-]{20,500})(?=\s)",
-    "failed": r"OAuth error: [^\n]+(?=\n)",
+    "token": r"(?<![\w-])(sk-ant-oat\d\d-[\w-]{20,500})(?=\s)",
+    "failed": r"OAuth error: (?:[^\n]{300}|[^\n]{1,299}(?=\n))",
 }
-CODEX = {"code": r"(?m)^\s*([A-Z0-9]{4}-[A-Z0-9]{4,6})\s*$"}
+CODEX = {"code": r"(?m)^[ \t]{0,40}([A-Z0-9]{4}-[A-Z0-9]{4,6})[ \t]{0,40}$"}
 
 
 class Terminal:
@@ -131,6 +131,47 @@ async def test_its_time_is_limited_and_it_ends_when_cancelled_or_with_its_link(
     assert fence.marked("login-l-1", place)
     await terminal.sign_ins.close(20)
     assert not fence.marked("login-l-1", place)
+
+
+async def test_a_flood_of_output_is_read_to_its_end_and_hardly_any_of_it_kept(
+    terminal: Terminal,
+) -> None:
+    terminal.start("flood", finds=CODEX)
+    told = await terminal.until("link")
+    assert (told["code"], told["link"]) == ("ABCD-12345", LINK)
+    assert len(terminal.sign_ins._logins["l-1"].raw) <= 16 * 1024
+    await terminal.sign_ins.close(20)
+
+
+async def test_words_of_a_refusal_without_end_end_the_login(terminal: Terminal) -> None:
+    terminal.start("flood", finds=CLAUDE)
+    told = await terminal.until("over")
+    assert told["why"] == "it was not accepted"
+    assert told["words"].endswith("…")
+    assert len(told["words"]) <= screen.LONGEST
+    await terminal.ended()
+
+
+async def test_what_must_be_typed_is_known_until_it_is_however_much_follows(
+    terminal: Terminal,
+) -> None:
+    known = _a_login("Paste code here", b"Paste code here\n")
+    terminal.sign_ins._look(known)
+    known.raw += b"-" * 10_000
+    terminal.sign_ins._look(known)
+    assert known.told["asks"]
+    known = _a_login(r"code: $", b"code: ")
+    terminal.sign_ins._look(known)
+    assert known.told["asks"]
+    known.raw += b"\nSigned in by itself.\n"
+    terminal.sign_ins._look(known)
+    assert not known.told["asks"]
+
+
+def _a_login(asks: str, raw: bytes) -> Any:
+    known = sign_in._Login(None, -1, {"finds": {"asks": asks}})  # type: ignore[arg-type]
+    known.raw = raw
+    return known
 
 
 async def test_what_cannot_start_says_so_and_leaves_nothing(terminal: Terminal) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -111,6 +113,15 @@ def test_an_account_has_one_login_at_a_time_and_none_once_it_is_another_or_gone(
 def test_what_the_rule_says_of_agents_is_what_their_ways_are() -> None:
     assert tuple(sign_in.WAYS) == logins.BY_THEMSELVES
     assert tuple(name for name, way in sign_in.WAYS.items() if way.asks) == logins.TYPE_BACK
+
+
+@pytest.mark.parametrize("way", [*sign_in.WAYS.values(), sign_in.BY_COMMAND])
+def test_what_is_looked_for_in_a_login_s_output_repeats_nothing_without_end(
+    way: sign_in.Way,
+) -> None:
+    """A node that looks has other work, and the program prints what it likes."""
+    for pattern in way.finds.values():
+        assert not re.search(r"(?<!\\)[*+]|,\}", pattern), pattern
 
 
 def test_a_login_runs_where_its_agent_is_and_one_that_leaves_a_file_only_here() -> None:
