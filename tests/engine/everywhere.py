@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
-PIECE = 14  # characters of a key that are the key, whoever finds them
+PIECE = 7  # characters of a key that are the key, whoever finds them
 
 
 def pieces(key: str) -> list[str]:

@@ -142,7 +142,7 @@ async def test_an_agent_that_is_not_signed_in_is_one_card_and_goes_on_by_itself_
     account = await phone.command(SIGNED_OUT)
     goal = await phone.goal(await phone.project(), GOAL)
     card = await phone.card("", LoginCard, lambda card: card.account == account)
-    assert "Not logged in · Please run ∕login" in words(card)  # no command to tap
+    assert "Not logged in · Please run \N{DIVISION SLASH}login" in words(card)  # no command to tap
     assert labels(card) == ["Log in", "Token…", "Retry"]
     told = f"account {account}: not signed in"
     await phone.until(lambda: told in waits(phone, goal), "the reason of its wait")
