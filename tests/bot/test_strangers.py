@@ -39,6 +39,7 @@ SILENCE: dict[str, Update] = {
         **{"from": {"id": 1087968824, "is_bot": True}, "sender_chat": GROUP, "chat": GROUP}
     ),
     "an owner's number that speaks as a group": message(sender_chat=GROUP, chat=GROUP),
+    "an owner's number that speaks as a channel, in private": message(sender_chat=CHANNEL),
     "a channel's stand-in": message(**{"from": {"id": 136817688}, "sender_chat": CHANNEL}),
     "Telegram's own, for an automatic forward": message(
         **{"from": {"id": 777000}, "sender_chat": CHANNEL, "is_automatic_forward": True}
