@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from bot.intake.commands import commanded
 from bot.intake.groups import grouped
-from bot.intake.halves import begun
+from bot.intake.halves import begun, full
 from bot.intake.lines import at_line_end, joined
 from bot.intake.nearby import Near, near
 from bot.intake.shapes import SHAPES, Shape
@@ -119,8 +119,10 @@ def _at(text: str, at: int, shape: Shape) -> Key | None:
     if text[at - 1 : at].isalnum() or (key is not None and not at_line_end(text, key.end)):
         return key
     run = joined(text, at)
-    whole = shape.form.match(run.text) if run is not None else None
-    if run is None or whole is None or (key is not None and len(whole[0]) <= len(key.value)):
+    if run is None or (key is not None and (not run.plainly or full(key.value))):
+        return key
+    whole = shape.form.match(run.text)
+    if whole is None or (key is not None and len(whole[0]) <= len(key.value)):
         return key
     return Key(shape.name, whole[0], at, run.place(len(whole[0])))
 
@@ -128,7 +130,7 @@ def _at(text: str, at: int, shape: Shape) -> Key | None:
 def _wrapped_on(text: str, one: Near) -> Near:
     """Return a value with the rest of it, where that stands on the next line."""
     run = joined(text, one.start)
-    if run is None or len(run.ends) != 2 or not run.text.startswith(one.value):
+    if run is None or not run.plainly or len(run.ends) != 2 or not run.text.startswith(one.value):
         return one
     if run.ends[0][0] != len(one.value) or len(run.text) < 2 * len(one.value) - 8:
         return one

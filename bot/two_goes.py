@@ -3,7 +3,8 @@
     "use ghp_4tQ9"                "9xZ…"        too little to be a secret: the inbox holds it for a moment
     "use ghp_4tQ9kL2mW8xZr…"      "9xZ…"        a secret already: sealed at once, and gone on with here
 
-So nobody waits for an ordinary line, and a half that could be used is never written in clear. What was
+Only what is certainly not whole is gone on with: a shape whose length is not reached, an open block, a
+name at the end. So nobody waits for an ordinary line, and a half that could be used is never written in clear. What was
 sealed last in a chat is known for a minute, in memory alone. Pure. Neighbours: intake/halves.py (what a
 half looks like), inbox.py (holds and joins), pasted.py (goes on with what it sealed).
 """
@@ -17,8 +18,8 @@ from msgspec import Struct
 
 from bot import keys
 from bot.entities import TEXT_LIMIT, units
-from bot.intake.halves import announced, begun, block_open
-from bot.intake.lines import made_up
+from bot.intake.halves import ENOUGH, announced, begun, block_open, is_short
+from bot.intake.lines import made_up, shaped_at
 
 HOLD_S = 20.0  # so long a short half waits for the other
 GOES_ON_S = 60.0  # so long a sealed one may be gone on with
@@ -50,6 +51,8 @@ def together(first: str, second: str) -> str | None:
         return None
     alone = {key.value for key in keys.find(rest[:_ENDS])}
     is_block = block_open(head[-_ENDS:])
+    if not is_block and (shaped_at(rest, run.start("run")) or run.end() != len(rest)):
+        return None  # a key by itself, or words: judged alone
     for between in ("\n",) if is_block else ("", " ", "\n"):
         at = len(head[-_ENDS:]) + len(between)
         glued = head[-_ENDS:] + between + rest[:_ENDS]
@@ -58,9 +61,15 @@ def together(first: str, second: str) -> str | None:
                 continue
             ends_there = key.end >= at + run.start("run") + len(run["run"].rstrip(".,;:!?)"))
             whole = begun(glued[: key.end]) is None
-            if is_block or (ends_there and (whole or made_up(run["run"]))):
+            goes_on = _goes_on(run["run"], whole=whole) if key.start < at else whole
+            if is_block or (ends_there and (goes_on or made_up(run["run"]))):
                 return head + between + rest
     return None
+
+
+def _goes_on(run: str, *, whole: bool) -> bool:
+    """Return whether so few letters may be a key's last: no name made of words."""
+    return whole and len(run) < ENOUGH and run.isalnum() and not _A_WORD.fullmatch(run)
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -101,7 +110,7 @@ def tail_of(text: str, found: list[keys.Key], names: dict[str, str]) -> Tail | N
         ends_on = _WORD.search(end[-_WORD_MOST:])
         return Tail("", ends_on[0]) if ends_on is not None else None
     last = found[-1]
-    is_open = begun(last.value) is not None or block_open(last.value)
+    is_open = (last.sure and is_short(last.value)) or block_open(last.value)
     before = text[max(0, last.start - 100) : last.start]
     return Tail(before, last.value, names.get(last.value, ""), is_open)
 
@@ -109,12 +118,8 @@ def tail_of(text: str, found: list[keys.Key], names: dict[str, str]) -> Tail | N
 def gone_on(tail: Tail, text: str) -> keys.Key | None:
     """Return the whole key, and where the rest of it stands in this text; None: this is something else."""
     start = len(text) - len(text.lstrip())
-    run = _RUN.match(text)
-    if run is None:
-        return None
-    alone = run.end() == len(text) and not _A_WORD.fullmatch(run["run"])
-    if not tail.is_open and not alone:
-        return None
+    if not tail.is_open:
+        return None  # whole, or known by the words around it alone: what follows is something else
     head = tail.before + tail.value
     glued = together(head, text)
     if glued is None:

@@ -50,6 +50,21 @@ _MORE: Final = (
     ("PADDLE_API_KEY", "pdl_live_ pdl_sdbx_"),
     ("BRAINTREE_TOKEN", "access_token$production$ access_token$sandbox$"),
 )
+# How long they are made, where a shape fits shorter ones as well.
+_MADE: Final = (
+    *((word, 40) for word in ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
+    *((word, 108) for word in ("sk-ant-api03-", "sk-ant-oat01-")),
+    *((word, 71) for word in ("dop_v1_", "doo_v1_", "dor_v1_")),
+    ("github_pat_", 93),
+    ("sk-or-v1-", 73),
+    ("xai-", 84),
+    ("gsk_", 56),
+    ("pplx-", 53),
+    ("hf_", 37),
+    ("SG.", 69),
+)
+_SEVERAL: Final = ("sk-proj-", (56, 156, 164))
+_LEAST: Final = (*_MADE, (_SEVERAL[0], _SEVERAL[1][0]))
 # Shapes that have no word, as far as their beginning is like nothing else.
 _FORMS: Final = tuple(
     (name, re.compile(rf"(?<![A-Za-z0-9]){form}\Z"))
@@ -117,6 +132,20 @@ def begun(text: str) -> Begun | None:
             enough = len(found[0]) >= 2 * ENOUGH
             return Begun(name, len(text) - len(end) + found.start(), enough)
     return None
+
+
+def full(value: str) -> bool:
+    """Return whether a key is as long as those of its kind are made: nothing goes on with it."""
+    word, lengths = _SEVERAL
+    if value.startswith(word):
+        return len(value) in lengths
+    return any(value.startswith(word) and len(value) >= made for word, made in _MADE)
+
+
+def is_short(value: str) -> bool:
+    """Return whether a key's shape says for certain that some of it is still to come."""
+    made = next((made for word, made in _LEAST if value.startswith(word)), 0)
+    return len(value) < made or begun(value) is not None
 
 
 def announced(text: str) -> bool:

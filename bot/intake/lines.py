@@ -3,8 +3,8 @@
     ghp_4tQ…      "ghp_4tQ…" \\      > ghp_4tQ…
     9xZ…          "9xZ…"              > 9xZ…
 
-A line is taken for going on only where the next one begins with something no person wrote, since
-two lines mostly are two things. Pure. Neighbour: bot/keys.py tries each shape on what is joined.
+A line is taken for going on only where the next one is nothing but what no person wrote, up to its end,
+and no key by itself, since two lines mostly are two things. Pure. Neighbour: bot/keys.py tries each shape on what is joined.
 """
 
 import re
@@ -12,17 +12,24 @@ from typing import Final
 
 from msgspec import Struct
 
+from bot.intake.shapes import SHAPES
+
 MOST_LINES: Final = 12
 _PIECE: Final = re.compile(r"[A-Za-z0-9_.+/=~$-]+")
 _WRAP: Final = re.compile(r"(?P<quote>[\"'`]?)[ \t]*[+\\]?[ \t]*\r?\n[ \t>|+]*(?P<again>[\"'`]?)")
-_GOES_ON: Final = re.compile(r"[ \t]*[=:(\[]")
+_REST: Final = re.compile(r"[A-Za-z0-9_.+/~$-]+={0,2}")
+_LAST: Final = re.compile(r"[\"'`]?[,;.)\]}]*[ \t]*[+\\]?[ \t]*(?=\r?\n|\Z)")
 
 
 class Joined(Struct, frozen=True):
-    """A run of pieces put together; `ends`: (how long it is up to a piece's end, where that is)."""
+    """A run of pieces put together; `ends`: (how long it is up to a piece's end, where that is).
+
+    plainly   it was wrapped for certain: marked as such, or alone on lines of which no later one is longer
+    """
 
     text: str
     ends: tuple[tuple[int, int], ...]
+    plainly: bool = False
 
     def place(self, length: int) -> int:
         """Return where in the whole text the first `length` characters of the run end."""
@@ -39,16 +46,31 @@ def joined(text: str, start: int) -> Joined | None:
         return None
     run, end = first[0], first.end()
     ends = [(len(run), end)]
+    alone = not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>|\"'`")
+    plainly = True
     for _ in range(MOST_LINES):
         wrap = _WRAP.match(text, end)
         if wrap is None or wrap["quote"] != wrap["again"]:
             break
-        piece = _PIECE.match(text, wrap.end())
-        if piece is None or not made_up(piece[0]) or _GOES_ON.match(text, piece.end()):
+        piece = _REST.match(text, wrap.end())
+        if piece is None or not made_up(piece[0]) or not _LAST.match(text, piece.end()):
             break
+        if shaped_at(text, piece.start()):
+            break
+        marked = bool(wrap["quote"]) or re.search(r"[+\\]", wrap[0].split("\n")[0]) is not None
+        plainly &= marked or (alone and len(piece[0]) <= len(first[0]) + 1)
         run, end = run + piece[0], piece.end()
         ends.append((len(run), end))
-    return Joined(run, tuple(ends)) if len(ends) > 1 else None
+    return Joined(run, tuple(ends), plainly) if len(ends) > 1 else None
+
+
+def shaped_at(text: str, at: int) -> bool:
+    """Return whether a whole key of a known shape begins here."""
+    return any(
+        shape.form.match(text, at) is not None
+        for shape in SHAPES
+        if not shape.word or text.startswith(shape.word, at)
+    )
 
 
 def at_line_end(text: str, end: int) -> bool:

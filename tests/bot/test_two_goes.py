@@ -9,6 +9,7 @@ import pytest
 
 from bot import keys, two_goes
 from bot.inbox import Inbox
+from bot.intake.halves import is_short
 from tests.bot.stage import Stage
 from tests.intake import ordinary, planted
 
@@ -194,11 +195,76 @@ def joined_up(key: str, cut: int, before: str) -> bool:
     return whole is not None and whole.value == key
 
 
-def test_nearly_every_known_key_is_put_together_wherever_it_was_cut() -> None:
+def test_nearly_every_known_key_is_put_together_wherever_it_is_surely_not_whole() -> None:
     chance = Random(1)
     made = [planted.key(kind, chance) for kind in planted.MOULDS for _ in range(10)]
-    cut = [joined_up(key, chance.randrange(6, len(key) - 2), "use ") for key in made]
-    assert sum(cut) >= 0.98 * len(cut)
+    cuts = [(key, chance.randrange(6, len(key) - 2)) for key in made]
+    short = [(key, cut) for key, cut in cuts if is_short(key[:cut])]
+    assert len(short) >= 0.8 * len(cuts)
+    assert sum(joined_up(key, cut, "use ") for key, cut in short) >= 0.98 * len(short)
+
+
+AWS_ID = "AKIAIOSFODNN7EXAMPL3"
+AWS_SECRET = "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"
+SENDGRID = "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"
+OPENAI = "sk-proj-aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7bC9dE1fG3"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (AWS_ID, AWS_SECRET),
+        (KEY, AWS_SECRET),
+        (OPENAI, KEY),
+        ("my password is hunter2hunter", AWS_ID),
+        ("token: 9f8e7d6c5b4a39281706f5e4d3c2b1a0", "deploy_to_staging_first"),
+        ("token: 9f8e7d6c5b4a39281706f5e4d3c2b1a0", "9f8e7d6c5b4a3928"),
+        (KEY[:30], "deploy_to_staging_first"),
+        (KEY[:30], "step2 comes now"),
+        (KEY[:30], AWS_ID),
+        ("sk-ant-api03-aB3dE5fG7hI9jK1lM3nO5pQ7", "deploy_to_staging_first"),
+    ],
+)
+def test_nothing_is_glued_to_a_whole_key_nor_words_or_another_key_to_a_half(
+    first: str, second: str
+) -> None:
+    found = keys.find(first)
+    tail = two_goes.tail_of(first, found, {one.value: one.name for one in found})
+    assert tail is not None
+    assert tail.name
+    assert two_goes.gone_on(tail, second) is None
+
+
+@pytest.mark.parametrize("first", ["use ghp_4tQ9", "GITHUB_TOKEN=4tQ9", "use sk-ant-ab12"])
+@pytest.mark.parametrize("second", [AWS_ID, "deploy_to_staging_first", "step2 comes now"])
+def test_what_is_held_is_not_joined_with_words_or_a_key_of_its_own(first: str, second: str) -> None:
+    assert two_goes.together(first, second) is None
+
+
+@pytest.mark.parametrize("key", [KEY, SENDGRID, OPENAI, AWS_ID])
+@pytest.mark.parametrize(
+    "behind", ["PORT=8080", "DEBUG=1", "host=db1", "step2 is next", "port8: 80", AWS_SECRET, KEY]
+)
+def test_the_next_line_is_not_glued_to_a_whole_key(key: str, behind: str) -> None:
+    for before in ("", "SHOP_TOKEN="):
+        found = keys.find(f"{before}{key}\n{behind}")
+        assert found[0].value == key
+        assert all(one.value in (key, behind) for one in found)
+
+
+@pytest.mark.parametrize("behind", ["PORT=8080", "host=db1", "step2 is next", AWS_ID])
+def test_the_next_line_is_not_glued_to_a_half(behind: str) -> None:
+    assert not any(
+        behind[:5] in one.value
+        for one in keys.find(f"use {KEY[:24]}\n{behind}")
+        if one.value != behind
+    )
+
+
+@pytest.mark.parametrize("cut", [9, 20, 30])
+def test_a_wrapped_key_is_found_whole(cut: int) -> None:
+    for said in (f"A={KEY[:cut]}\n{KEY[cut:]}\nB=1", f'"{KEY[:cut]}" \\\n"{KEY[cut:]}"'):
+        assert [one.value for one in keys.find(said)] == [KEY]
 
 
 async def test_restarted_between_the_halves_a_large_one_is_gone_on_with(stage: Stage) -> None:
