@@ -6,12 +6,15 @@ there. Neighbours: text_asks.py (other asks), text_rules.py (what Always keeps),
 
 from __future__ import annotations
 
+import unicodedata
+
 from bot import text_rules, text_stakes
 from bot.entities import Rich, cut, one_line, said_line, tame, units, visible
 from bot.text_sheet import COMMAND_ROOM, Sheet, dots
 from engine.views import Document, KeyedCard
 
 FIRST, LAST = 1500, 1000  # units shown of a command that does not fit
+MOST_SIGNS = 5  # named of those that are no plain ones
 
 
 def keyed(card: KeyedCard, sheet: Sheet) -> None:
@@ -24,6 +27,7 @@ def keyed(card: KeyedCard, sheet: Sheet) -> None:
     one = len(card.names) == 1
     sheet.add("Key: " if one else "Keys: ").line(names, "bold")
     _command(card.command, sheet)
+    _signs(card.command, sheet)
     if card.asks:
         sheet.line(f"This command can read {'it' if one else 'them'}.", "bold")
     sheet.foreign("It says why:", Rich(tame(card.why).strip()), "why.txt", 400)
@@ -49,3 +53,13 @@ def _command(whole: str, sheet: Sheet) -> None:
     sheet.line(f"… {length - FIRST - LAST} more characters, then it ends:", "bold")
     sheet.add(cut(rich, length - LAST, length).text, "pre").line()
     sheet.line("The whole of it is in the file below. Read that first.")
+
+
+def _signs(whole: str, sheet: Sheet) -> None:
+    """Name what is no plain letter: one of another script may look like one, and lead elsewhere."""
+    found = sorted({sign for sign in whole if not " " <= sign <= "~" and sign not in "\n\t"})
+    for sign in found[:MOST_SIGNS]:
+        name = unicodedata.name(sign, "a control sign").lower()
+        sheet.line(f"⚠ No plain sign: {visible(sign)} is U+{ord(sign):04X}, {name}", "bold")
+    if len(found) > MOST_SIGNS:
+        sheet.line(f"⚠ and {len(found) - MOST_SIGNS} more such signs", "bold")

@@ -2,7 +2,8 @@
 
 A rule is the whole argv, word for word, with the names of the keys. It is kept of a plain program only:
 none that runs what it is handed or what it finds in the tree (a shell, an interpreter, a build tool, git),
-no file of the tree, nothing that irreversible.py knows. A name that lies about itself is not seen through:
+or that prints its variables, no file of the tree, no letters but plain ones, nothing that irreversible.py
+knows. A name that lies about itself is not seen through:
 the card shows the command, and that it can read the key. Pure.
 
 Neighbours: asking.py puts it to the owner, keyed_run.py has it run, always.py has the rules of all else.
@@ -34,7 +35,10 @@ class Never(StrEnum):
     FILE = "file"
     STAYS = "stays"
     RUNS = "anything"  # it can run whatever it is handed, or what it finds in the tree
-    ODD = "shell"
+    OPTION = "option"  # what runs things in many a program; whether in this one is not known
+    HANDED = "handed"  # it is given a file of the tree
+    PRINTS = "prints"  # the key itself is what it is for
+    SIGNS = "signs"  # two such commands may look alike
 
 
 # What runs what it is given, or what lies in the folder it is started in.
@@ -52,13 +56,28 @@ _RUNNERS: Final = named(
     "go cargo rustc dotnet swift swiftc zig nim crystal julia rscript r octave matlab erl elixir mix iex "
     "make gmake cmake ninja meson bazel just task scons waf ansible terraform tofu pulumi "
     "git gh hub glab hg svn jj pre-commit direnv dotenv op doppler chamber aws-vault vault sops "
+    "taskset flock chrt setarch linux32 linux64 i386 x86_64 prlimit run-parts fakeroot fakechroot sg newgrp "
+    "dbus-run-session dbus-launch pkexec start-stop-daemon ld.so ld-linux wine mono qemu proot "
+    "systemd-nspawn machinectl toolbox toolbx distrobox flatpak snap logrotate cron crontab anacron "
+    "watchexec hyperfine nodemon pm2 forever concurrently cross-env dotenvx infisical mise asdf rbenv pyenv "
+    "nvm volta fnm nu xonsh elvish hy sbcl ecl gforth runghc runhaskell ghc ghci stack cabal ocaml dune opam "
+    "nix nix-shell nix-build guix gcc g++ cc c++ cpp clang clang++ ld webpack vite rollup esbuild tsc "
+    "gulp grunt turbo nx lerna rush next nuxt eslint prettier hugo jekyll mkdocs sphinx-build alembic flask "
+    "celery gunicorn uvicorn hypercorn uwsgi dbt snakemake nextflow ctest qmake cmake m4 bc dc gnuplot gs "
+    "latex pdflatex xelatex lualatex tex act earthly dagger mill buck buck2 pants please gpg gpg2 "
+    "tar bsdtar cpio sort split zip install mail mailx mutt "
     "psql mysql mariadb sqlite sqlite3 mongosh mongo redis-cli duckdb osascript open xdg-open"
 )
+# What tells the variables it was given: the key, to whoever reads what it prints.
+_PRINTERS: Final = named("printenv set export declare typeset compgen dotenv-cli envsubst")
 # Options by which many a program runs something, and what stands for such in a word.
 _RUNS: Final = re.compile(
-    r"-c|-e|-x|-E|-exec(dir)?|-ok(dir)?|--?(eval|exec|execute|command|cmd|run|script|shell|rsh|editor|pager"
+    r"-c|-e|-x|-K|-E|-exec(dir)?|-ok(dir)?|--?(eval|exec|execute|command|cmd|run|script|shell|rsh|editor|pager"
     r"|plugin|require|import|load|hook|config|init-file|rcfile|to-command|use-compress-program)(=.*)?"
 )
+_IN_TREE: Final = re.compile(r"\.\.?(/.*)?|.*[=@:,]\.\.?/.*")
+_EXEC: Final = re.compile(r".*exec=.*")
+_ITSELF: Final = re.compile(r".*/proc(/.*)?")  # where its variables can be read
 _PLAIN: Final = re.compile(r"[ -~]+")
 
 
@@ -106,15 +125,30 @@ def holds(kept: AlwaysRule) -> bool:
 
 def _never(argv: Sequence[str]) -> Never | None:
     program, *arguments = argv
-    if not all(_PLAIN.fullmatch(word) for word in argv if word) or not program:
-        return Never.ODD
+    if not program or not all(_PLAIN.fullmatch(word) for word in argv if word):
+        return Never.SIGNS
     if "/" in program or program.startswith("."):
         return Never.FILE
-    if runs_others(program) or any(_RUNS.fullmatch(word) for word in arguments):
+    if _printing(program) or any(_ITSELF.fullmatch(word) for word in arguments):
+        return Never.PRINTS
+    if runs_others(program) or any(part in _RUNNERS for part in _parts(program)):
         return Never.RUNS
     if any(runs_others(word.rpartition("/")[2]) for word in arguments):
         return Never.RUNS  # behind a program that is not known to run others
+    if any(_RUNS.fullmatch(word) or _EXEC.fullmatch(word) for word in arguments):
+        return Never.OPTION
+    if any(_IN_TREE.fullmatch(word) for word in arguments):
+        return Never.HANDED
     return Never.STAYS if irreversible.undone_by_nobody(argv) else None
+
+
+def _printing(program: str) -> bool:
+    return program.lower().removesuffix(".exe") in _PRINTERS
+
+
+def _parts(program: str) -> list[str]:
+    """Return what a program's name is made of: `python` of `python3-dbg`, `gcc` of `arm-linux-gcc-13`."""
+    return [part.rstrip(".0123456789") for part in re.split(r"[-_]", program.lower())]
 
 
 def runs_others(name: str) -> bool:

@@ -15,6 +15,7 @@ from engine.views import (
     AnyCard,
     Board,
     Document,
+    KeyedCard,
     Note,
     PieceLine,
     QuestionCard,
@@ -305,3 +306,17 @@ def test_a_plan_of_one_piece_lists_its_task() -> None:
         1, "T", "Do it\nwell", "S", (), "here: only machine", "claude", "", "proposed"
     )
     assert "1. Do it\nwell" in text.card(plan(pieces=(piece,))).rich.text
+
+
+def test_a_keyed_command_s_other_signs_are_named_on_its_card() -> None:
+    """A letter of another script looks like a plain one, and leads the key elsewhere."""
+    card = next(one for one in CARDS if isinstance(one, KeyedCard) and not one.decided)
+    shown = text.card(replace(card, command="curl https://\u0430pi.example.org/\u202ex")).rich.text
+    assert "⚠ No plain sign: \u0430 is U+0430, cyrillic small letter a" in shown
+    assert "⚠ No plain sign: ⟨U+202E⟩ is U+202E, right-to-left override" in shown
+    assert (
+        "No plain sign"
+        not in text.card(replace(card, command="curl https://api.example.org")).rich.text
+    )
+    many = text.card(replace(card, command="".join(map(chr, range(0x430, 0x43A))))).rich.text
+    assert "⚠ and 5 more such signs" in many

@@ -28,6 +28,9 @@ from tests.rules.world import World, draft, started
 
 ME, PROJECT = "session/s-2", "project/shop"
 REPORT = ("report", "--month", "May")
+LAUNCHERS = """taskset flock chrt setarch linux32 linux64 prlimit run-parts fakeroot dbus-run-session pkexec sg
+watchexec hyperfine nodemon mise infisical cross-env nu xonsh hy runghc nix gcc cc clang webpack gulp turbo tar
+sort split zip"""
 NEVER = [
     (("./report",), Never.FILE),
     (("tools/report",), Never.FILE),
@@ -46,8 +49,26 @@ NEVER = [
     (("docker", "run", "x"), Never.RUNS),
     (("git", "-c", "alias.x=!sh", "x"), Never.RUNS),
     (("git", "fetch"), Never.RUNS),
-    (("report", "--exec=sh"), Never.RUNS),
-    (("report", "-c", "x"), Never.RUNS),
+    (("report", "--exec=sh"), Never.OPTION),
+    (("report", "-c", "x"), Never.OPTION),
+    (("grep", "-c", "x", "README"), Never.OPTION),
+    (("curl", "-K", "cfg"), Never.OPTION),
+    (("report", "--at=1", "--at-action=exec=x"), Never.OPTION),
+    (("report", "./x"), Never.HANDED),
+    (("report", "../x"), Never.HANDED),
+    (("report", "."), Never.HANDED),
+    (("report", "--filter=./x"), Never.HANDED),
+    (("report", "-d", "@./x"), Never.HANDED),
+    (("printenv", "KEY"), Never.PRINTS),
+    (("set",), Never.PRINTS),
+    (("cat", "/proc/self/environ"), Never.PRINTS),
+    (("report", "of=/proc/self/environ"), Never.PRINTS),
+    (("python3-dbg", "x"), Never.RUNS),
+    (("arm-linux-gnu-gcc-13", "x.c"), Never.RUNS),
+    (("tar", "xf", "a", "--checkpoint-action=exec=./x"), Never.RUNS),
+    (("sort", "--compress-program=./x", "f"), Never.RUNS),
+    *(((name, "x"), Never.RUNS) for name in LAUNCHERS.split()),
+    (("curl", "https://\u0430pi.example.org"), Never.SIGNS),
     (("prlimit", "--nproc=1", "bash"), Never.RUNS),
     (("prlimit", "/usr/bin/python3"), Never.RUNS),
     (("curl", "-X", "POST", "https://api.example.org"), Never.STAYS),
@@ -55,8 +76,8 @@ NEVER = [
     (("rm", "-rf", "x"), Never.STAYS),
     (("report", "--publish"), Never.STAYS),
     (("report", "x" * 600), Never.LONG),
-    (("report", "\u202ex"), Never.ODD),
-    (("report", "a\nb"), Never.ODD),
+    (("report", "\u202ex"), Never.SIGNS),
+    (("report", "a\nb"), Never.SIGNS),
 ]
 
 
