@@ -67,6 +67,8 @@ def line(stake: Stake) -> str:
             return f"Overwrites a disk ({first}): {STAYS}"
         case "files":
             return f"Deletes what may lie outside its tree ({first}): {STAYS}"
+        case "tangled":
+            return "Too long or too tangled to be judged: read it whole"
         case "account":
             return f"Opens an account ({first})"
         case "spends":

@@ -5,7 +5,8 @@
     mcp__stripe__create_charge   spends                     mail ann@example.org   sends
 
 Told from names, by a table: in doubt it says more, since that costs one tap, and it never says that
-anything is harmless. What hides its words (a script's file, a name worked out by the shell) is not seen.
+anything is harmless. What it cannot read to its end is a stake itself ("tangled"): too long, too deep, a
+quote left open, `eval`. What hides its words (a script's file, a variable's value) is not seen.
 No lead, mode or rule kept by Always answers what is found here. Pure. Neighbours: asking.py asks it of
 every permission, irreversible.py is wider and says what Always never keeps, bot/text_stakes.py words it.
 """
@@ -16,14 +17,17 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice, takewhile
 from typing import Any, Final
 
+from engine.rules import here_docs
 from engine.rules.irreversible import words_of
 from engine.rules.shell import named
 from engine.rules.words import Peril, Stake
 
 MOST: Final = 3  # stakes of one request that are told
-MOST_WORDS: Final = 4_000  # of a command that are looked at
+MOST_WORDS: Final = 4_000  # of a command: one of more is too long to be judged
+_MOST_TRIED: Final = 60  # of its words that name a program known here
 _DEEP: Final = 4
 _NAME: Final = 120  # characters kept of a name
 
@@ -35,6 +39,8 @@ def of_request(tool: str, input_json: str, *, unfenced: bool = False) -> tuple[S
     try:
         given: Any = json.loads(input_json or "{}")
     except (ValueError, RecursionError):
+        if '"command"' in input_json or '"cmd"' in input_json:
+            return (_TANGLED,)
         given = {}
     command = given.get("command", given.get("cmd")) if isinstance(given, dict) else None
     if isinstance(command, list):
@@ -48,7 +54,8 @@ def of_request(tool: str, input_json: str, *, unfenced: bool = False) -> tuple[S
 def of_command(text: str, *, unfenced: bool = False) -> tuple[Stake, ...]:
     """Return what a command line puts at stake; within a fence no files but its own tree's are."""
     found: dict[Stake, None] = {}
-    for stake in _in_line(text, 0):
+    runs, carried = here_docs.apart(text.replace(_MARK, ""))
+    for stake in chain(_in_line(runs, 0), *(_in_line(one, 0, False) for one in carried)):
         if unfenced or stake.what not in _OF_THE_MACHINE:
             found.setdefault(stake)
     ordered = sorted(found, key=lambda stake: stake.what in _LIGHTER)
@@ -59,78 +66,120 @@ def _stake(what: str, *names: str, peril: Peril = Peril.IRREVERSIBLE) -> Stake:
     return Stake(peril, what, tuple(name[:_NAME] for name in names if name))
 
 
-_LIGHTER: Final = ("push", "sends")  # said after what is surer
+_MARK: Final = "\x01"  # stands for a backtick
+_TANGLED: Final = Stake(Peril.IRREVERSIBLE, "tangled")
+_LIGHTER: Final = ("push", "sends", "tangled")  # said after what is surer
 _OF_THE_MACHINE: Final = ("files", "disk")
 
 # ---------------------------------------------------------------- a line, taken apart loosely
 
-_SHELLS: Final = named("sh bash zsh dash ksh fish eval ssh su xargs parallel watch script flock")
+_READS: Final = named("sh bash zsh dash ksh fish")  # run what they are given to read
+_SHELLS: Final = _READS | named("eval ssh su xargs parallel watch script flock trap alias")
 _INTERPRETERS: Final = named("python python3 node deno bun ruby perl php lua osascript")
 # What runs the words behind it; where those begin is not worked out: each word is tried.
 _CARRIERS: Final = named(
     "sudo doas env nohup time timeout nice ionice setsid stdbuf command exec builtin then do else if "
     "while until ! { npx bunx uvx pipx dlx xargs parallel watch ssh su flock strace caffeinate "
     "winpty chroot unbuffer docker podman kubectl uv poetry pdm pipenv hatch bundle mise asdf direnv "
-    "python python3 dotenv op doppler chronic"
+    "python python3 dotenv op doppler chronic eval coproc function busybox toybox find"
 )
-_SET: Final = re.compile(r"[A-Za-z_]\w*=.*", re.DOTALL)
+_SET: Final = re.compile(r"[A-Za-z_]\w*\+?=.*", re.DOTALL)
 _WORD: Final = re.compile(r"[\w./:@+=-]+")
+_ENDS: Final = "();<>|&\n"
 
 
-def _in_line(text: str, depth: int) -> Iterator[Stake]:
-    for words in _simple(text):
-        yield from _in_words(words, depth)
+def _in_line(text: str, depth: int, strict: bool = True) -> Iterator[Stake]:
+    """Judge each command of a line; where not strict, it may be no line at all: a message, a program."""
+    tokens, whole = _tokens(text, strict)
+    if strict and not whole:
+        yield _TANGLED
+    before, words = "", list[str]()
+    for token in [*tokens, ";"]:
+        if not token or token.strip(_ENDS):
+            words.append(token)
+            continue
+        if words:
+            yield from _in_words(words, before, depth, strict)
+        before, words = token, []
 
 
-def _simple(text: str) -> Iterator[list[str]]:
-    """Yield the simple commands of a line, as far as can be told; quotes are taken off."""
-    lexer = shlex.shlex(text.replace("`", " ; "), posix=True, punctuation_chars="();<>|&\n")
+def _tokens(text: str, strict: bool) -> tuple[list[str], bool]:
+    """The words and ends of a line, and whether they are all; quotes are taken off."""
+    lexer = shlex.shlex(text.replace("`", f"{_MARK} ; "), posix=True, punctuation_chars=_ENDS)
     lexer.whitespace = " \t\r"
     lexer.commenters = ""
     lexer.whitespace_split = True
     try:
-        tokens = list(lexer)
-    except ValueError:  # a quote that is never closed: a here-document's, say
-        tokens = re.findall(r"[();<>|&\n]+|[^\s();<>|&'\"]+", text)
-    words: list[str] = []
-    for token in tokens[:MOST_WORDS]:
-        if token and not token.strip("();<>|&\n"):
-            if words:
-                yield words
-            words = []
-        else:
-            words.append(token)
-    if words:
-        yield words
+        tokens = list(islice(lexer, MOST_WORDS + 1) if strict else lexer)
+    except ValueError:  # a quote that is never closed
+        return re.findall(r"[();<>|&\n]+|[^\s();<>|&'\"]+", text)[:MOST_WORDS], False
+    return tokens[:MOST_WORDS] if strict else tokens, len(tokens) <= MOST_WORDS
 
 
-def _in_words(words: Sequence[str], depth: int) -> Iterator[Stake]:
-    while words and (_SET.fullmatch(words[0]) or words[0] in ("$", "!", "{")):
-        words = words[1:]
-    if not words:
+def _in_words(raw: Sequence[str], before: str, depth: int, strict: bool) -> Iterator[Stake]:
+    while raw and (_SET.fullmatch(raw[0]) or raw[0] in ("!", "{")):
+        raw = raw[1:]
+    if not raw:
         return
+    words = [word.replace(_MARK, "") for word in raw]
     name = _program(words[0])
+    if name == "eval" or (strict and _worked_out(raw[0])) or _reads(name, words, before):
+        yield _TANGLED
     found = _simple_command(name, words[1:])
     if found is not None:
         yield found
+    if "<<<" in before:
+        yield from _in_line(raw[0], depth + 1, False)
+    inner = name in _SHELLS or name in _CARRIERS
     if depth >= _DEEP:
+        if strict and inner and any(re.search(r"\s", word) for word in words[1:]):
+            yield _TANGLED
         return
-    if name in _SHELLS or name in _CARRIERS:
-        for word in words[1:]:
+    if inner:
+        shell = name in _SHELLS or any(_program(word) in _SHELLS for word in words[1:])
+        for word in raw[1:]:
             if re.search(r"\s", word):
-                yield from _in_line(word, depth + 1)
-    if name in _INTERPRETERS:
-        told = [part for word in words[1:] for part in _WORD.findall(word)]
-        yield from _anywhere(told)
-    elif name in _CARRIERS:
+                told = word.partition("=")[2] if name == "alias" else word
+                yield from _in_line(told, depth + 1, strict and shell)
+    runs = name in _AWKS and any("system" in word or "|" in word for word in words)
+    if name in _INTERPRETERS or runs:
+        yield from _anywhere([part for word in words[1:] for part in _WORD.findall(word)])
+    elif name in _CARRIERS and (name != "find" or any(word in _EXECS for word in words)):
         yield from _anywhere(words[1:])
 
 
+_EXECS: Final = named("-exec -execdir -ok -okdir")
+_AWKS: Final = named("awk gawk mawk nawk")
+
+
+def _worked_out(word: str) -> bool:
+    """Whether the program is what another command prints."""
+    return word in ("$", _MARK) or "$(" in word or (_MARK in word and " " in word)
+
+
+def _reads(name: str, words: Sequence[str], before: str) -> bool:
+    """Whether a shell runs what is piped to it."""
+    piped = "|" in before and before.strip() != "||"
+    return (
+        piped
+        and name in _READS
+        and all(word.startswith("-") for word in words[1:])
+        and (not any(re.fullmatch(r"-[a-z]*c", word) for word in words[1:]))
+    )
+
+
 def _anywhere(words: Sequence[str]) -> Iterator[Stake]:
-    for at in range(min(len(words), 200)):
+    known = [at for at, word in enumerate(words) if _known(_program(word))]
+    if len(known) > _MOST_TRIED:
+        yield _TANGLED
+    for at in known[:_MOST_TRIED]:
         found = _simple_command(_program(words[at]), words[at + 1 :])
         if found is not None:
             yield found
+
+
+def _known(name: str) -> bool:
+    return name in _PROGRAMS or name.startswith("mkfs")
 
 
 def _program(word: str) -> str:
@@ -162,6 +211,8 @@ def _git(_name: str, words: Sequence[str]) -> Told:
     flags = {word.partition("=")[0] for word in arguments if word.startswith("-")}
     names = _plain(arguments)
     match verb:
+        case _ if "$" in verb:
+            return _TANGLED
         case "push":
             return _push(arguments, flags)
         case "send-email" | "imap-send":
@@ -214,6 +265,12 @@ _PUBLISHING: Final = named("publish unpublish deprecate yank submit release depl
 _GROUPS: Final = named("run run-script exec npm nuget trunk pub hex git package build")
 
 
+_NPM_OTHER: Final = named(
+    "run run-script test t install i add ci exec view info search audit x dlx"
+)
+_NPM_OUT: Final = re.compile(r"pub(l(i(sh?)?)?)?|unp(u(b(l(i(sh?)?)?)?)?)?").fullmatch
+
+
 def _packager(name: str, words: Sequence[str]) -> Told:
     """npm, cargo, gem …: what of theirs goes out to a registry, or opens an account there."""
     plain = [word.lower() for word in _plain(words)]
@@ -221,6 +278,8 @@ def _packager(name: str, words: Sequence[str]) -> Told:
         return _stake("account", name, peril=Peril.ACCOUNT)
     if "--dry-run" in words or not plain:
         return None
+    if name in ("npm", "pnpm") and plain[0] not in _NPM_OTHER and any(map(_NPM_OUT, plain)):
+        return _stake("publishes", f"{name} {' '.join(plain[:2])}")
     verbs = set(words_of(plain[0]))
     if plain[0] in _GROUPS and len(plain) > 1:
         verbs |= set(words_of(plain[1]))
@@ -263,8 +322,10 @@ _HOST_LOOKS: Final = named(
 def _cloud(name: str, words: Sequence[str]) -> Told:
     """What speaks to somebody's cloud: all but looking."""
     plain = [word for word in _plain(words)[:4] if word.isascii()]
-    if not plain or {"--help", "--dry-run", "-h"} & set(words):
+    if {"--help", "--dry-run", "-h"} & set(words):
         return None
+    if not plain:  # some deploy where nothing is said
+        return _stake("cloud", f"{name} --prod") if "--prod" in words else None
     looks = any(word in _LOOKS or word.startswith(_LOOKS_BEGIN) for word in plain[:3])
     return None if looks else _stake("cloud", " ".join([name, *plain[:3]]))
 
@@ -283,6 +344,15 @@ def _code_host(name: str, words: Sequence[str]) -> Told:
         return None
     what = "publishes" if plain[0] == "release" and plain[1] in ("create", "upload", "edit") else ""
     return _stake(what or "code host", " ".join([name, *plain[:3]]))
+
+
+# curl's letters that take no value, so that others may stand behind them: -sX DELETE
+_CURL_FLAGS: Final = r"-[#0-9aBfgGiIjJklLMnNOpqRsSvVZ]+"
+
+
+def _parted(word: str) -> list[str]:
+    found = re.fullmatch(rf"{_CURL_FLAGS}([XdFT].*)", word, re.DOTALL)
+    return [f"-{found[1]}"] if found else [word]
 
 
 def _after(words: Sequence[str], *flags: str) -> str:
@@ -305,6 +375,8 @@ _BODIES: Final = ("-d", "-F", "-T", "--data", "--form", "--json", "--upload-file
 
 def _web(name: str, words: Sequence[str]) -> Told:
     """curl and its like: what sends more than a question, elsewhere than to this machine."""
+    if name == "curl":
+        words = [part for word in words for part in _parted(word)]
     addresses = [w for w in _plain(words) if "://" in w or re.match(r"[\w-]+(\.[\w-]+)+(/|:|$)", w)]
     if any(w.startswith(("smtp://", "smtps://")) for w in words):
         return _stake("mail")
@@ -344,7 +416,7 @@ def _framework(name: str, words: Sequence[str]) -> Told:
         r"\b(migrate[ :](reset|fresh|rollback|down)|db[:_ ](drop|reset|wipe)|flush|downgrade|"
         r"database:drop|schema:drop|drop)\b",
         told,
-    ) or (told.startswith("db push") and {"--force-reset", "--accept-data-loss"} & set(words)):
+    ) or told.startswith("db push"):
         return _stake("data", f"{name} {told}")
     return _packager(name, words) if name in ("mix", "supabase") else None
 
@@ -356,6 +428,13 @@ def _remover(name: str, words: Sequence[str]) -> Told:
     """rm and its like: what lies outside the tree it works in."""
     outside = [word for word in _plain(words) if not _HERE.fullmatch(word)]
     return _stake("files", ", ".join(outside[:5])) if outside else None
+
+
+def _find(_name: str, words: Sequence[str]) -> Told:
+    if "-delete" not in words:
+        return None
+    roots = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), words))
+    return _remover("find", roots)
 
 
 def _dd(name: str, words: Sequence[str]) -> Told:
@@ -403,7 +482,9 @@ _PROGRAMS: Final[dict[str, Callable[[str, Sequence[str]], Told]]] = {
         "wasm-pack hex cpan cpan-upload snapcraft expo eas tuist crane oras hg jj fossil bzr",
         _packager,
     ),
-    **_of("mvn ./mvnw mvnw gradle gradlew sbt ant rake make just task invoke nox tox", _builder),
+    **_of(
+        "mvn ./mvnw mvnw gradle gradlew sbt ant rake make just task invoke nox tox cap", _builder
+    ),
     **_of("twine goreleaser semantic-release release-it np fastlane bumpver", _always("publishes")),
     **_of("gh glab hub tea berg", _code_host),
     **_of("mail mailx sendmail mutt neomutt msmtp ssmtp swaks s-nail", _always("mail")),
@@ -424,11 +505,12 @@ _PROGRAMS: Final[dict[str, Callable[[str, Sequence[str]], Told]]] = {
     ),
     **_of("dropdb dropuser", _always("data")),
     **_of(
-        "rails prisma sequelize artisan alembic knex typeorm flyway liquibase manage.py mix",
+        "rails prisma sequelize artisan alembic knex typeorm flyway liquibase manage.py django-admin mix",
         _framework,
     ),
     **_of("rm rmdir unlink srm trash", _remover),
     **_of("shred", _always("files")),
+    **_of("find", _find),
     **_of("dd", _dd),
     **_of("wipefs fdisk sfdisk parted sgdisk diskutil blkdiscard", _always("disk")),
     **_of("docker podman nerdctl buildah docker-compose podman-compose skopeo", _containers),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,38 @@ def test_files_elsewhere_are_at_stake_without_a_fence_alone() -> None:
     (found,) = stakes.of_request("Bash", bash("rm -rf ~/work"), unfenced=True)
     assert found.what == "files"
     assert not stakes.of_request("Bash", bash("rm -rf build dist"), unfenced=True)
+
+
+def nested(command: str, times: int) -> str:
+    for _ in range(times):
+        command = shlex.join(["sh", "-c", command])
+    return command
+
+
+@pytest.mark.parametrize(
+    ("what", "command"),
+    [
+        ("tangled", ": " + "a " * 4000 + "; npm publish"),
+        ("publishes", "env " + "A=1 " * 201 + "npm publish"),
+        ("tangled", "env " + "npm " * 201),
+        ("publishes", nested("npm publish", 4)),
+        ("tangled", nested("npm publish", 5)),
+        ("publishes", "python3 -c '" + "a=1;" * 300 + " npm publish'"),
+        ("publishes", "cat > x <<'E'\n" + "a b\n" * 3000 + "npm publish\nE"),
+    ],
+)
+def test_padding_hides_nothing(what: str, command: str) -> None:
+    assert stakes.of_request("Bash", bash(command))[0].what == what
+
+
+def test_a_long_file_that_is_only_written_is_no_stake() -> None:
+    command = "cat > notes.md <<'E'\n" + "It's a line of a file\n" * 3000 + "E\npytest -q"
+    assert not stakes.of_request("Bash", bash(command))
+
+
+def test_a_request_that_cannot_be_read_is_a_stake() -> None:
+    assert stakes.of_request("Bash", '{"command": "ls')[0].what == "tangled"
+    assert not stakes.of_request("Write", '{"content": "a')
 
 
 @given(st.text(max_size=300))
