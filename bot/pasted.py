@@ -10,15 +10,17 @@ import hashlib
 import re
 from collections.abc import Sequence
 
+import msgspec
 import telegram
 from msgspec.structs import replace
 
-from bot import delivery, keys, meant, text_settings, two_goes
+from bot import delivery, keys, meant, two_goes
 from bot.ended import Ends
 from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
-from bot.unsaid import Delete
+from bot.projects import Projects
+from bot.unsaid import Delete, Prompt
 from stores.cards import CardStore
 from stores.sealing import seal
 
@@ -61,7 +63,7 @@ class Pasted:
         # At once, whatever else is slow or away; what is queued below makes sure of it.
         for message_id in ids:
             await delivery.delete(self._bot, parts[0].by.chat, message_id)
-        kept = not _is_address(parts[0], pieces[0])
+        kept = not await self._is_address(parts[0], pieces[0])
         about = await self._about(parts)
         names: dict[str, str] = {}
         scopes: dict[str, str] = {}
@@ -114,6 +116,18 @@ class Pasted:
         digest = hashlib.sha256(key.value.encode(errors="replace")).hexdigest()
         return await meant.is_plain(self._store, digest)
 
+    async def _is_address(self, one: Arrived, whole: str) -> bool:
+        """Return whether a line names a project: an address with a password in it is refused.
+
+        Nobody could use that password by name, so it is not kept either.
+        """
+        answered = int((one.body.get("reply_to_message") or {}).get("message_id") or 0)
+        told = await self._outbox.told(one.by.chat, answered) if answered else None
+        if told is None or told.prompt is None:
+            return _ADDING.match(whole) is not None
+        prompt = msgspec.json.decode(told.prompt, type=Prompt)
+        return prompt.card == Projects.name and prompt.verb == "add"
+
     async def _kept(
         self, key: keys.Key, update: int, number: int, *, instead: bool = False
     ) -> tuple[str, str]:
@@ -135,16 +149,3 @@ class Pasted:
 
 
 _ADDING = re.compile(r"\s*/projects(?:@\w+)?\s+add\s", re.IGNORECASE)
-
-
-def _is_address(one: Arrived, whole: str) -> bool:
-    """Return whether a line names a project: an address with a password in it is refused.
-
-    Nobody could use that password by name, so it is not kept either.
-    """
-    answered = one.body.get("reply_to_message") or {}
-    asked = str(answered.get("text") or "")
-    by_prompt = text_settings.PROJECT.sentence in asked or "/projects add" in asked
-    return bool(_ADDING.match(whole)) or (
-        by_prompt and bool((answered.get("from") or {}).get("is_bot"))
-    )

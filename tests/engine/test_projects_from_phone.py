@@ -12,6 +12,8 @@ from stores.database import Database
 from tests.engine.chat import Chat, chatting
 from tests.fakes import git
 
+KEY = "ghp_Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP"
+
 
 def project(chat: Chat) -> Project:
     found = chat.engine.loop.state("project/shop")
@@ -101,3 +103,20 @@ async def test_a_password_in_a_refused_address_is_not_kept_either(tmp_path: Path
         await chat.until("Not kept, and deleted from the chat.")
         async with Database(chat.home.vault_db, "vault") as database:
             assert await database.fetch("SELECT name FROM secrets") == []
+
+
+async def test_only_an_answer_to_our_question_is_an_address_whatever_words_it_replies_to(
+    tmp_path: Path,
+) -> None:
+    async with asyncio.timeout(60), chatting(tmp_path) as chat:
+        usage = await chat.sent("/projects add", "/projects add NAME")
+        chat.phone.reply(usage, f"use {KEY}")
+        await chat.until("Stored as GITHUB_TOKEN")
+        chat.phone.send("/projects")
+        panel = await chat.until("project", label="Add…")
+        chat.phone.tap(panel, "Add…")
+        asked = await chat.until("Reply", after=panel.id)
+        chat.phone.reply(asked, "shop https://me:hunter2hunter2@forge.example/shop.git")
+        await chat.until("Not kept, and deleted from the chat.")
+        async with Database(chat.home.vault_db, "vault") as database:
+            assert len(await database.fetch("SELECT name FROM secrets")) == 1
