@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bot import file_back, keys, text, text_files, two_goes
+from bot import file_back, keys, text, text_files, text_keys, two_goes
 from bot.buttons import Pressed
 from bot.cards import Cards
 from bot.commands import Commands, meant
@@ -24,7 +24,7 @@ from bot.panels import Engine, Panels
 from bot.pasted import Pasted
 from bot.sealed_prompt import SealedPrompts
 from bot.sent import Sending, Sent
-from bot.unsaid import Item, Prompt, React, Say
+from bot.unsaid import Delete, Item, Prompt, React, Say
 from engine.api import saw
 from engine.errors import Refused
 from engine.views import Attachment
@@ -231,7 +231,13 @@ class Messages:
                 chat=heard.chat,
             )
         except Refused as refusal:
+            # Where a key's name is asked for, what is no name may be the key.
+            no_name = (prompt.card, prompt.verb) == (text_keys.PANEL, "add")
+            gone: list[Item] = [Delete(message_id=heard.message_id)] if no_name else []
             if self._cards.locked or refusal.sentence == text.LOCKED:  # another line helps nothing
-                return [said(text.LOCKED, heard.message_id)]
+                return [*gone, said(text.LOCKED, 0 if gone else heard.message_id)]
+            if gone:
+                why = f"{text_keys.NO_NAME} {refusal.sentence}"
+                return [*gone, asked_again(why, prompt, heard.goal)]
             return [asked_again(refusal.sentence, prompt, heard.goal)]
         return [*then.items, *receipt(heard, then.said)]

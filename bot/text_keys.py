@@ -23,6 +23,9 @@ NO_SECRET = Button("It was no secret", "was_no_secret")
 ADD_NAME = Question(
     "What is the key called? Reply to this message; its value is asked for next.", "STRIPE_KEY"
 )
+NO_NAME = (
+    "What you typed is no name: it is deleted and not kept, since it may have been the key itself."
+)
 NEW_NAME = Question("What is it called from now on? Reply to this message.", "STRIPE_KEY")
 OVER = "That question is over: what you sent is deleted, and not kept. /keys asks anew."
 AS_TEXT = "Send the value as text. What you sent is deleted, and was not kept."

@@ -174,8 +174,9 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         panel = await chat.until("The vault is empty", label="Add…")
         chat.phone.tap(panel, "Add…")
         prompt = await chat.until("What is the key called?")
-        chat.phone.reply(prompt, "door code")
-        again = await chat.until("2 to 40 letters")
+        (no_name,) = chat.phone.reply(prompt, "door! code of mine")
+        again = await chat.until("deleted and not kept", "2 to 40 letters")
+        await chat.phone.until(lambda: chat.phone.message(no_name.id) is None)
         chat.phone.reply(again, "door_code")
         asks = await chat.until("Type the value of DOOR_CODE", "May be used everywhere")
         await chat.tapped(
@@ -202,6 +203,7 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         assert await chat.engine.door._of_vault().get("DOOR_CODE") == "/nonsense and more"
         assert ODD not in chat.phone.transcript()
     assert holding(tmp_path / "home", ODD) == []
+    assert holding(tmp_path / "home", "door! code") == []
     assert holding(tmp_path / "home", "/nonsense and") == []
 
 
