@@ -46,7 +46,8 @@ WHY_OFF = {
     "wide": "it allows more than Always would",
     "ours": "set here, not by a repository",
     "needs": "it wants a value that sessions do not have",
-    "unknown": "written in a way I cannot follow",
+    "tangled": "cannot be followed",
+    "unknown": "of a kind I do not know",
 }
 MOST_NAMES = 12
 
@@ -68,7 +69,7 @@ def trust(card: TrustCard, sheet: Sheet) -> None:
         _line(sheet, f"{label}:", names)
     if scripts and sheet.file is None:
         sheet.file = Document(name="brought.txt", text=whole)
-        sheet.line("What is in the scripts it starts is in the file below.")
+        sheet.line("Its files are whole in the file below: scripts may start one another.")
     if card.changed and card.asks:
         sheet.line("It changed since you last decided about it.", "bold")
     sheet.line(f"Of files with the hash {card.brought.digest[:12]}.")

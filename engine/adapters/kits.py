@@ -26,6 +26,7 @@ from engine.adapters.browse import FILES, Entry
 from engine.adapters.machines import Machine, NodeRefused
 from engine.node.kits import MOST_FILES
 from engine.rules import brought
+from engine.rules.brought import Off
 from engine.rules.effects import StartRun
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
@@ -36,12 +37,16 @@ log = logging.getLogger(__name__)
 AGENT: Final = "claude"  # the one agent whose repository files are known here
 MOST_BYTES: Final = 512 * 1024
 MOST_TEXT: Final = 64 * 1024  # of what the owner is to read
-SHOWN: Final = 8000  # characters of one script
 _ROOT: Final = re.compile(r"[\w./+@-]+")  # a path that stands in a command as it is
 
 TOO_MUCH = (
     "What the repository brings for agents (.claude, .mcp.json) is more than can be looked over, and "
     "stays off: {}."
+)
+
+TANGLED = (
+    "What the repository brings for agents stays off, since what it runs cannot be followed: {}. "
+    "A command can be that starts a script of the repository by its plain path."
 )
 
 
@@ -76,11 +81,13 @@ async def read(hub: Reads, project: str, commit: str) -> Asked:
         found = await _find(hub, project, commit)
     except _TooMuch as much:
         return Asked(None, TOO_MUCH.format(much))
+    except _Tangled as names:
+        return Asked(None, TANGLED.format(names))
     if found is None or not brought.given(found.brought):
         return Asked(None)
     command = brought.as_command(found.brought)
-    if len(command.text) > MOST_TEXT:
-        return Asked(None, TOO_MUCH.format("its commands fill more than 64 KiB"))
+    if len(command.text) > 2 * MOST_TEXT:
+        return Asked(None, TOO_MUCH.format("its files and commands are more than 128 KiB to read"))
     return Asked(command)
 
 
@@ -104,7 +111,7 @@ class Kits:
                 log.warning("not what was trusted goal=%s commit=%s", goal.id, goal.base_commit)
                 return Kit()
             folder = await self._lay(machine, effect, found)
-        except (_TooMuch, NodeRefused) as no:
+        except (_TooMuch, _Tangled, NodeRefused) as no:
             log.warning("not given goal=%s: %s", goal.id, no)
             return Kit()
         if not _ROOT.fullmatch(folder):
@@ -142,6 +149,10 @@ class _TooMuch(Exception):
     """More than can be looked over; the words say of what."""
 
 
+class _Tangled(Exception):
+    """All that could be given is written in ways that cannot be followed; the words name it."""
+
+
 async def _find(hub: Reads, project: str, commit: str) -> _Found | None:
     """Return what a commit brings, None for nothing."""
     listed = await hub.below(project, commit, FOLDER, SERVERS)
@@ -158,16 +169,25 @@ async def _find(hub: Reads, project: str, commit: str) -> _Found | None:
     _bound(entries)
     laid = frozenset(entry.path for entry in entries)
     brings = claude_brings.found(settings, servers, laid)
-    run = claude_brings.scripts(brings, laid)
-    bodies = await hub.contents(project, [entry for entry in entries if entry.path in run])
-    items = (*brings.items, *(_script(path, body) for path, body in sorted(bodies.items())))
+    if all(item.why for item in brings.items):
+        if tangled := [i for i in brings.items if i.why == Off.TANGLED]:
+            raise _Tangled(", ".join(f"{i.kind} {i.name.split()[0]}" for i in tangled[:5]))
+        return None
+    if sum(entry.size for entry in entries) > MOST_TEXT:
+        raise _TooMuch("its files are more than 64 KiB to read")
+    bodies = await hub.contents(project, entries)
+    items = (*brings.items, *(_shown(path, body) for path, body in sorted(bodies.items())))
     return _Found(brings, Brought(_digest(entries), items, tuple(sorted(laid))), tuple(entries))
 
 
-def _script(path: str, body: bytes) -> BroughtItem:
-    text = body.decode("utf-8", "replace")
-    if len(text) > SHOWN:
-        text = f"{text[:SHOWN]}\n… cut: {len(body)} bytes in all"
+def _shown(path: str, body: bytes) -> BroughtItem:
+    """Return a file whole: one may start another, whatever it is called."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise _TooMuch(f"“{path[-200:]}” is no text that could be shown")
     return BroughtItem("file", path, text)
 
 

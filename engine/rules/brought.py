@@ -37,6 +37,7 @@ class Off(StrEnum):
     WIDE = "wide"  # it allows more than Always ever would
     OURS = "ours"  # what is ours to set
     NEEDS = "needs"  # it takes a value of an environment that sessions do not have
+    TANGLED = "tangled"  # what of the repository it runs cannot be followed for certain
     UNKNOWN = "unknown"  # written in a way that is not known here
 
 

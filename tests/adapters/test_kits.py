@@ -15,7 +15,7 @@ from engine.rules import brought
 from engine.rules.effects import StartRun
 from engine.rules.goal_state import CommandState, Goal
 from engine.rules.project import Project
-from engine.rules.words import Account, Brought, Command, Role
+from engine.rules.words import Account, Brought, BroughtItem, Command, Role
 from tests.adapters.repositories import commit, git, repository
 
 GUARD = ".claude/hooks/guard.sh"
@@ -59,9 +59,133 @@ async def test_what_runs_is_told_with_the_scripts_it_starts(tmp_path: Path) -> N
     assert [(item.kind, item.text) for item in told.items] == [
         ("hook", f"sh {GUARD}"),
         ("file", "echo one\n"),
+        ("file", HOOKS),
     ]
     assert told.files == (GUARD, ".claude/settings.json")
     assert brought.counted(told) == "1 hook"
+
+
+def hooks(*commands: str) -> str:
+    of_one = [{"type": "command", "command": command} for command in commands]
+    return json.dumps({"hooks": {"Stop": [{"hooks": of_one}]}})
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("bash hook", "hook"),
+        ("./hook", "hook"),
+        ('bash "scripts/my hook.sh"', "scripts/my hook.sh"),
+        ("bash scripts/a,b.sh", "scripts/a,b.sh"),
+        ("bash scripts//x.sh", "scripts/x.sh"),
+        ("bash scripts/./x.sh", "scripts/x.sh"),
+        ("bash scripts/../x.sh", "x.sh"),
+        ("bash $PWD/scripts/x.sh", "scripts/x.sh"),
+        ('bash "$CLAUDE_PROJECT_DIR/scripts/x.sh" --fast', "scripts/x.sh"),
+        ('"${CLAUDE_PROJECT_DIR}"/scripts/x.sh 2>/dev/null || true', "scripts/x.sh"),
+        ("jq -r '.tool_input.file_path' | xargs python3 -u scripts/x.py", "scripts/x.py"),
+        ("make -f M", "M"),
+        ("bash -euo pipefail hook", "hook"),
+        ("npx eslint --config=lint/c.js", "lint/c.js"),
+    ],
+)
+async def test_a_file_named_by_plain_words_is_hashed_shown_and_run_from_the_copy(
+    tmp_path: Path, command: str, path: str
+) -> None:
+    files: dict[str, str | None] = {".claude/settings.json": hooks(command), path: "its body\n"}
+    shop = Shop(tmp_path, files)
+    asked = (await shop.asked()).command
+    told = brought.told(asked)
+    assert asked is not None
+    assert told is not None
+    assert path in told.files
+    assert BroughtItem("file", path, "its body\n") in told.items
+    settings, node = await given(shop, asked, (asked,))
+    assert f"/home/q/kit/1/tree/{path}" in settings
+    assert f"tree/{path}" in node.sent
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'bash scripts/"x.sh"',
+        "bash .clau''de/x.sh",
+        "cd scripts && sh x.sh",
+        "cd .clau?e && sh x.sh",
+        "sh<scripts/x.sh",
+        "cat scripts/x.sh | sh",
+        "echo scripts/x.sh | xargs sh",
+        "bash '$CLAUDE_PROJECT_DIR'/scripts/x.sh",
+        "bash $HERE/scripts/x.sh",
+        "bash $(echo scripts/x.sh)",
+        'bash "${CLAUDE_PROJECT_DIR:-$(sh scripts/x.sh)}"',
+        "eval bash scripts/x.sh",
+        "sh -c scripts/x.sh",
+        "env sh -c 'scripts/x.sh'",
+        "python3 -m hookmod",
+        "python3 -c 'import hookmod'",
+        "node ./hook",
+        "bash gone.sh",
+        "./gone",
+        "timeout 5 ./gone",
+        "PATH=. x",
+        "env PATH=. x",
+        "make -fM",
+        "make SHELL=./hook.js",
+        "make SHELL=./gone",
+        "bash --init-file=hook.js gone.sh",
+        "bash scripts/*.sh",
+        "bash scripts/x.{sh,py}",
+        "[[ 'a[$(sh hookmod.py)]' -eq 0 ]]",
+        "git -c alias.x='!sh hookmod' x",
+        "(bash scripts/x.sh)",
+        "bash scripts/x.sh &",
+        "cat " + " ".join(f"d{n}" for n in range(120)) + "; bash scripts/x.sh",
+    ],
+)
+async def test_a_command_that_cannot_be_followed_for_certain_stays_off_and_that_is_said(
+    tmp_path: Path, command: str
+) -> None:
+    rest = {"scripts/x.sh": "x\n", "hookmod.py": "x\n", "hook.js": "x\n", "M": "x\n"}
+    shop = Shop(tmp_path, {".claude/settings.json": hooks(command), **rest})
+    asked = await shop.asked()
+    assert asked.command is None
+    assert "cannot be followed: hook Stop." in asked.note
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "npm run lint",
+        "npx prettier --check src",
+        "make fmt; git diff --stat",
+        "jq -r '.tool_input.command' >/dev/null 2>&1",
+        "jq -r .cwd | xargs -n1 prettier --write",
+        "if [ -f README.md ]; then echo 'Read README.md first'; fi",
+    ],
+)
+async def test_a_plain_program_is_given_as_it_stands(tmp_path: Path, command: str) -> None:
+    shop = Shop(tmp_path, {".claude/settings.json": hooks(command), "lint": "x\n", "src/a": "\n"})
+    told = await shop.found()
+    assert [(i.text, i.why) for i in told.items if i.kind == "hook"] == [(command, "")]
+
+
+async def test_what_a_script_may_start_is_shown_whole_too(tmp_path: Path) -> None:
+    long, lib = "# x\n" * 5000 + "the end\n", ".claude/hooks/lib.sh"
+    skill = ".claude/skills/a/SKILL.md"
+    told = await Shop(tmp_path, {**FILES, GUARD: long, lib: "lib\n", skill: "Do.\n"}).found()
+    shown = {item.name: item.text for item in told.items if item.kind == "file"}
+    assert shown == {".claude/settings.json": HOOKS, GUARD: long, lib: "lib\n", skill: "Do.\n"}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [("a\0b", "no text that could be shown"), ("x" * 70_000, "more than 64 KiB to read")],
+)
+async def test_what_cannot_be_shown_whole_stays_off(tmp_path: Path, body: str, why: str) -> None:
+    command, note = await Shop(tmp_path, {**FILES, ".claude/hooks/b": body}).asked()
+    assert command is None
+    assert why in note
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@
 
 Our launch lets none of it through (claude.py). What the owner trusted is handed over by the same doors
 as our own settings, never by naming the tree as a source: a worker that changes these files in its tree
-changes nothing. Scripts that a hook or a server names are run from a copy of the base commit's files, so
-a command that names one in a way we cannot follow stays off. A hook before a tool may stop it, but what
+changes nothing. Files that a hook or a server names are run from a copy of the base commit's, and a
+command that cannot be followed for certain (claude_commands.py) stays off. A hook before a tool may stop it, but what
 it allows is taken out of its answer (engine/node/hook.py): that is the owner's to say.
 
 Pure. Neighbours: engine/rules/brought.py (what the owner decides about), engine/adapters/kits.py (reads
@@ -24,6 +24,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from engine.adapters.agents import claude_commands
+from engine.adapters.agents.claude_commands import Word
 from engine.adapters.agents.driver import DESK
 from engine.rules import always
 from engine.rules.brought import Off
@@ -36,7 +38,7 @@ SERVERS: Final = ".mcp.json"
 PLUGIN: Final = "project"  # agents, skills and commands are named after it: project:deploy
 
 LONGEST: Final = 4000  # characters of one command
-MOST_NAMED: Final = 40  # files outside .claude that its commands name
+MOST_NAMED: Final = 100  # words of its commands that may be files outside .claude
 _HOOK_KEYS: Final = {"type", "command", "timeout", "statusMessage", "async", "once", "if"}
 _EVENTS: Final = frozenset(
     {
@@ -59,12 +61,6 @@ _STDIO: Final = {"type", "command", "args", "env"}
 _REMOTE: Final = {"type", "url", "headers"}
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
-_PATH: Final = re.compile(r"[\w@+.-]+(?:/[\w@+.-]+)*")
-# How a command may name the project's folder before a path in it.
-_HERE: Final = (
-    r'(?:"\$\{?CLAUDE_PROJECT_DIR\}?"/|\$\{CLAUDE_PROJECT_DIR(?::-[^}]*)?\}/|\$CLAUDE_PROJECT_DIR/'
-    r'|"?\$\(git rev-parse --show-toplevel\)"?/|`git rev-parse --show-toplevel`/|"?\$PWD"?/|\./)?'
-)
 _TEXTS: Final = {"agents": "agent", "commands": "command", "skills": "skill"}
 # What of a text's head says what it is; the rest would give it tools, hooks and servers.
 _HEAD: Final = frozenset(
@@ -86,32 +82,26 @@ class Brings(Struct, frozen=True, kw_only=True):
 
 
 def named(settings: bytes, servers: bytes) -> tuple[str, ...]:
-    """Return what in the commands may be a path outside .claude; whether it is one, git knows."""
-    words: list[str] = []
-    for _, _, hook in _hooks(_read(settings)):
-        words.append(str(hook.get("command") or ""))
-    for server in _dict(_read(servers).get("mcpServers")).values():
-        given = _dict(server)
-        words += [str(given.get("command") or ""), *map(str, _list(given.get("args")))]
-    found = (path for word in words for path in _PATH.findall(word[:LONGEST]))
-    paths = (path.removeprefix("./") for path in found if "/" in path or "." in path)
-    known = (SERVERS, f"{FOLDER}/")
-    fit = (p for p in paths if not p.startswith(("-", *known)) and ".." not in p.split("/"))
-    return tuple(dict.fromkeys(fit))[:MOST_NAMED]
-
-
-def scripts(brings: Brings, laid: Collection[str]) -> tuple[str, ...]:
-    """Return the files that what is given starts: what is in them is what runs."""
-    words = [
-        hook["command"] for groups in brings.hooks.values() for g in groups for hook in g["hooks"]
+    """Return what in the commands may be a file outside .claude; whether it is one, git knows."""
+    names: dict[str, None] = {}
+    commands = [
+        claude_commands.line(str(hook["command"]))
+        for _, _, hook in _hooks(_read(settings))
+        if _plain(hook)
     ]
-    for server in brings.servers.values():
-        words += [str(server.get("command") or ""), *map(str, server.get("args") or ())]
-    return tuple(sorted(path for path in laid if any(_names(word, path) for word in words)))
+    for name, server in _dict(_read(servers).get("mcpServers")).items():
+        config, _ = _server(name, _dict(server))
+        if "command" in config:
+            commands.append(claude_commands.argv([config["command"], *config["args"]]))
+    for command in commands:
+        more = dict.fromkeys(filter(_outside, claude_commands.candidates(command or ())))
+        if len(names | more) <= MOST_NAMED:
+            names |= more
+    return tuple(names)
 
 
-def _names(word: str, path: str) -> bool:
-    return _relaid(word, (path,), "") != word
+def _outside(path: str) -> bool:
+    return path != SERVERS and not path.startswith(f"{FOLDER}/")
 
 
 def found(settings: bytes, servers: bytes, laid: Collection[str]) -> Brings:
@@ -119,21 +109,28 @@ def found(settings: bytes, servers: bytes, laid: Collection[str]) -> Brings:
 
     laid   the paths of all files there will be a copy of
     """
-    read = _read(settings)
+    read, known = _read(settings), set(named(settings, servers))
     items: list[BroughtItem] = []
     hooks: dict[str, list[_Json]] = {}
     for event, matcher, hook in _hooks(read):
         text, why = str(hook.get("command") or hook.get("prompt") or hook.get("url") or ""), ""
         if event not in _EVENTS:
             why = Off.DECIDES if event == "PermissionRequest" else Off.UNKNOWN
-        elif not _plain(hook) or not _followed(text, laid):
+        elif not _plain(hook):
             why = Off.UNKNOWN
+        elif not _followed(claude_commands.line(text), laid, known):
+            why = Off.TANGLED
         else:
             hooks.setdefault(event, []).append({"matcher": matcher, "hooks": [hook]})
         items.append(BroughtItem("hook", f"{event} {matcher}".strip(), text, why))
     given: dict[str, _Json] = {}
     for name, server in _dict(_read(servers).get("mcpServers")).items():
-        config, why = _server(name, _dict(server), laid)
+        config, why = _server(name, _dict(server))
+        if "command" in config:
+            words = claude_commands.argv([config["command"], *config["args"]])
+            steered = any(map(claude_commands.steers, config["env"]))
+            if steered or not _followed(words, laid, known):
+                config, why = {}, Off.TANGLED
         if config:
             given[name] = config
         items.append(BroughtItem("server", name[:200], _server_text(_dict(server)), why))
@@ -178,8 +175,9 @@ def servers(brings: Brings, laid: Collection[str], root: str) -> _Json:
     for name, server in brings.servers.items():
         put[name] = dict(server)
         if "command" in server:
-            put[name]["command"] = _relaid(server["command"], laid, root)
-            put[name]["args"] = [_relaid(word, laid, root) for word in server["args"]]
+            words = [server["command"], *server["args"]]
+            command, *args = claude_commands.relaid_words(words, laid, root)
+            put[name] |= {"command": command, "args": args}
     return put
 
 
@@ -221,25 +219,22 @@ def _plain(hook: _Json) -> bool:
     )
 
 
-def _followed(text: str, laid: Collection[str]) -> bool:
-    """Whether every file of .claude that it names is run from the copy."""
-    return FOLDER not in _relaid(text, laid, "")
+def _followed(
+    command: Sequence[Sequence[Word]] | None, laid: Collection[str], known: Collection[str]
+) -> bool:
+    """Whether every file of the repository that it names is run from the copy."""
+    if command is None:
+        return False
+    outside = filter(_outside, claude_commands.candidates(command))
+    return all(path in known for path in outside) and claude_commands.followed(command, laid)
 
 
 def _relaid(text: str, laid: Collection[str], root: str) -> str:
-    """Return a command with the project's own files named where the copy of them lies.
-
-    root   "": they are taken out, to see what is left
-    """
-    paths = sorted(laid, key=len, reverse=True)
-    if not paths:
-        return text
-    which = "|".join(map(re.escape, paths))
-    pattern = rf"(?<![\w./$\-}}`)@]){_HERE}({which})(?![\w/-]|\.\w)"
-    return re.sub(pattern, lambda at: f"{root}/{at[1]}" if root else "", text)
+    """Return a hook's command with the project's own files named where the copy of them lies."""
+    return claude_commands.relaid(text, claude_commands.line(text) or (), laid, root)
 
 
-def _server(name: str, given: _Json, laid: Collection[str]) -> tuple[_Json, str]:
+def _server(name: str, given: _Json) -> tuple[_Json, str]:
     """Return a server as it can be given, or why it stays off."""
     if not _NAME.fullmatch(name) or name.lower() == DESK:
         return {}, Off.OURS if name.lower() == DESK else Off.UNKNOWN
@@ -248,17 +243,14 @@ def _server(name: str, given: _Json, laid: Collection[str]) -> tuple[_Json, str]
         if kind == "stdio" and set(given) <= _STDIO:
             words = [_text(given.get("command")), *map(_text, _list(given.get("args", [])))]
             env = {key: _text(value) for key, value in _dict(given.get("env")).items()}
-            if not all(_followed(word, laid) for word in words):
-                return {}, Off.UNKNOWN
-            command, *args = (_expanded(word, laid) for word in words)
-            env = {key: _expanded(value, laid) for key, value in env.items()}
+            command, *args = map(_expanded, words)
+            env = {key: _expanded(value) for key, value in env.items()}
             return {"type": "stdio", "command": command, "args": args, "env": env}, ""
         if kind in ("http", "sse") and set(given) <= _REMOTE:
             headers = {
-                key: _expanded(_text(value), laid)
-                for key, value in _dict(given.get("headers")).items()
+                key: _expanded(_text(value)) for key, value in _dict(given.get("headers")).items()
             }
-            url = _expanded(_text(given.get("url")), laid)
+            url = _expanded(_text(given.get("url")))
             return {"type": kind, "url": url, "headers": headers}, ""
     except KeyError:
         return {}, Off.NEEDS
@@ -276,19 +268,19 @@ def _server_text(given: _Json) -> str:
     return "\n".join([line, *env, *headers])[:LONGEST]
 
 
-def _expanded(text: str, laid: Collection[str]) -> str:
+def _expanded(text: str) -> str:
     """Put defaults in; KeyError for a variable that sessions do not have."""
 
     def value(at: re.Match[str]) -> str:
         name, default = at[1], at[2]
         if name == "CLAUDE_PROJECT_DIR":
-            return at[0] if any(f"{at[0]}/{path}" in text for path in laid) else "."
+            return "."  # where a server is started
         if default is None:
             raise KeyError(name)
         return default
 
     put = _VARIABLE.sub(value, text)
-    if "${" in put.replace("${CLAUDE_PROJECT_DIR", ""):
+    if "${" in put:
         raise KeyError(text)
     return put
 

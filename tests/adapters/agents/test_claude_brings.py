@@ -45,7 +45,7 @@ def whys(brings: Brings) -> list[str]:
         f'"$CLAUDE_PROJECT_DIR"/{GUARD}',
         f'"$CLAUDE_PROJECT_DIR/{GUARD}"',
         f"${{CLAUDE_PROJECT_DIR}}/{GUARD}",
-        f"cd web && sh $(git rev-parse --show-toplevel)/{GUARD}; true",
+        f"true && sh $(git rev-parse --show-toplevel)/{GUARD}; true",
     ],
 )
 def test_a_script_is_run_from_the_copy_however_plainly_it_is_named(command: str) -> None:
@@ -73,8 +73,22 @@ def test_a_script_is_run_from_the_copy_however_plainly_it_is_named(command: str)
 )
 def test_a_command_that_names_its_files_in_another_way_stays_off(command: str) -> None:
     brings = of_hooks(hook(command))
-    assert whys(brings) == [Off.UNKNOWN]
+    assert whys(brings) == [Off.TANGLED]
     assert brings.hooks == {}
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "python3", "args": ["-m", "words"]},
+        {"command": "python3", "args": ["gone.py"]},
+        {"command": "sh", "args": ["-c", f"sh {GUARD}"]},
+        {"command": "./gone"},
+        {"command": "words", "env": {"PYTHONPATH": "tools"}},
+    ],
+)
+def test_a_server_that_cannot_be_followed_stays_off(server: dict[str, Any]) -> None:
+    assert whys(found({}, {"words": server})) == [Off.TANGLED]
 
 
 def test_a_hook_before_a_tool_is_judged_and_others_are_not() -> None:
