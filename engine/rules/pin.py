@@ -47,6 +47,7 @@ class Pin(Struct, frozen=True, kw_only=True):
     rounds: int = 0
     since: float = 0.0
     until: float = 0.0
+    told: int = 0  # rounds that all owners were told of: several wrong at once are one alarm
 
 
 PinEvent = PinSet | PinOff | PinTried | PinRight | PinWrong
@@ -74,6 +75,9 @@ def decide(now: Pin, event: PinEvent) -> tuple[Pin, str, bool]:
             many = now.rounds * MOST_WRONG
             if now.rounds >= MOST_ROUNDS:
                 return Pin(kept=now.kept), LOCKS.format(many), True
+            if now.told == now.rounds:
+                return now, "", False
+            now = replace(now, told=now.rounds)
             return now, TOLD.format(many, in_words(now.until - now.since)), False
         case PinWrong():
             return now, "", False

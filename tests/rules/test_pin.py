@@ -62,6 +62,17 @@ def test_a_try_that_was_never_judged_counts_as_wrong() -> None:
     assert owner.decide(now, PinRight(at=4.0))[0] == SET
 
 
+def test_wrong_ones_at_once_are_told_of_once() -> None:
+    now = SET
+    for _ in range(3):
+        now, _ = owner.decide(now, PinTried(at=1.0))
+    told: list[object] = []
+    for _ in range(3):
+        now, effects = owner.decide(now, PinWrong(at=2.0))
+        told += effects
+    assert len(told) == 1
+
+
 def test_a_clock_that_was_set_back_shuts_it_no_longer() -> None:
     now = SET
     for _ in range(3):
