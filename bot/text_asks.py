@@ -23,6 +23,7 @@ def permission(card: PermissionCard, sheet: Sheet) -> None:
     else:
         sheet.line(f"⚠ {where} · unfenced: it can touch all that this user can", "bold")
     command = visible(card.command)
+    text_stakes.hidden(command, sheet)
     if units(command) <= COMMAND_ROOM:
         sheet.add(command, "pre").line()
     else:
@@ -65,6 +66,7 @@ def command(card: CommandCard, sheet: Sheet) -> None:
     sheet.fact(dots(one_line(card.project), said_line(card.source)))
     text_stakes.lines(card.stakes, sheet)
     command = visible(card.command)
+    text_stakes.hidden(command, sheet)
     if units(command) <= COMMAND_ROOM:
         sheet.add(command, "pre").line()
     else:

@@ -26,6 +26,7 @@ def keyed(card: KeyedCard, sheet: Sheet) -> None:
     text_stakes.lines(card.stakes, sheet)
     one = len(card.names) == 1
     sheet.add("Key: " if one else "Keys: ").line(names, "bold")
+    text_stakes.hidden(visible(card.command), sheet)
     _command(card.command, sheet)
     _signs(card.command, sheet)
     if card.asks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.entities import one_line
+from bot.masks import masked
 from bot.text_buttons import option_words
 from bot.text_sheet import Button, Sheet, Words
 from engine.views import AnyCard, QuestionCard, Stake, sure
@@ -26,6 +27,12 @@ def lines(stakes: Sequence[Stake], sheet: Sheet) -> None:
     """Say what cannot be undone, so that it is read before what is asked."""
     for stake in stakes:
         sheet.line(f"⚠ {line(stake)}", "bold")
+
+
+def hidden(command: str, sheet: Sheet) -> None:
+    """Say where the last net (masks.py) will have dots instead: two commands must not look alike unsaid."""
+    if masked(command) != command:
+        sheet.line("• part of it looks like a key and is hidden", "bold")
 
 
 def line(stake: Stake) -> str:
