@@ -98,19 +98,36 @@ class Vault:
         self, name: str, value: str, at: float, scope: str, replace: bool
     ) -> Callable[[sqlite3.Connection], str]:
         def work(connection: sqlite3.Connection) -> str:
-            for number in range(1, MOST_NAMESAKES):
-                free = name if number == 1 else f"{name}_{number}"
+            free, held = self._free(connection, name, value, replace)
+            if not held:
                 rows, newest = _of(connection, free)
-                if rows and self._holds(free, rows, newest, value):
-                    return free
-                if replace or not (rows or newest):
-                    last = max([row.version for row in rows] + [self._said(free, newest)])
-                    where = rows[0].scope if rows and not scope else scope
-                    self._store(connection, self._cipher.row(free, last + 1, where, value, at))
-                    return free
-            raise NotOpened(f"There are too many secrets named {name}: forget some of them first.")
+                last = max([row.version for row in rows] + [self._said(free, newest)])
+                where = rows[0].scope if rows and not scope else scope
+                self._store(connection, self._cipher.row(free, last + 1, where, value, at))
+            return free
 
         return work
+
+    async def name_for(self, name: str, value: str, *, replace: bool = False) -> str:
+        """Return the name that `put` would keep a value under now."""
+        return await self._database.write(
+            lambda connection: self._free(connection, name, value, replace)[0],
+            what="secret's name",
+            durable=False,
+        )
+
+    def _free(
+        self, connection: sqlite3.Connection, name: str, value: str, replace: bool
+    ) -> tuple[str, bool]:
+        """Return the name to keep a value under, and whether it stands there already."""
+        for number in range(1, MOST_NAMESAKES):
+            free = name if number == 1 else f"{name}_{number}"
+            rows, newest = _of(connection, free)
+            if rows and self._holds(free, rows, newest, value):
+                return free, True
+            if replace or not (rows or newest):
+                return free, False
+        raise NotOpened(f"There are too many secrets named {name}: forget some of them first.")
 
     def _holds(self, name: str, rows: list[Kept], newest: bytes | None, value: str) -> bool:
         try:

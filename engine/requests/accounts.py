@@ -5,10 +5,12 @@ Neighbours: stores/vault.py keeps, rules/fleet.py decides.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import logging
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec.structs import replace
@@ -164,17 +166,23 @@ class Accounts(Inside):
         except NotOpened as no:
             raise Refused(str(no)) from no
 
+    @cached_property
+    def _one_name(self) -> asyncio.Lock:
+        """What a key is to be called is written down before it is kept, and must still be free then."""
+        return asyncio.Lock()
+
     async def keep_secret(
         self, name: str, sealed: bytes | str, instead: bool = False, cause: str = ""
     ) -> dict[str, str]:
         """Keep what was sealed for us: {"name": what it is kept as, "scope": where it may be used}."""
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         value = self._open(body).decode("utf-8", "replace")
-        await self._decided(f"kept in the vault: {name}", cause)
-        kept = await self._keys().put(
-            name, value, self._clock(), replace=instead or name.startswith("account/")
-        )
-        return {"name": kept, "scope": await self._keys().scope(kept)}
+        vault, again = self._keys(), instead or name.startswith("account/")
+        async with self._one_name:
+            free = await vault.name_for(name, value, replace=again)
+            await self._decided(f"kept in the vault: {free}", cause)
+            kept = await vault.put(free, value, self._clock(), replace=again)
+        return {"name": kept, "scope": await vault.scope(kept)}
 
     async def unseal(self, sealed: bytes) -> bytes:
         """Open an update the bot sealed before it was last ended."""

@@ -169,6 +169,20 @@ async def test_what_the_vault_keeps_is_in_no_list_of_decisions(tmp_path: Path) -
         assert "horse" not in row.verdict
 
 
+async def test_a_pasted_key_is_listed_by_the_name_it_was_kept_under(tmp_path: Path) -> None:
+    engine = await _opened(tmp_path)
+    async with engine.running():
+        with on_behalf_of(Asker(who="42", shown="")):
+            public = engine.home.vault_pub.read_bytes()
+            for number, value in enumerate((b"correct-horse", b"purple-monkey", b"purple-monkey")):
+                kept = await engine.door.keep_secret(
+                    "TOKEN", seal(public, value), cause=f"telegram:{number}"
+                )
+        assert kept["name"] == "TOKEN_2"
+        said = [row.verdict for row in await engine.door.audit()]
+        assert sorted(said) == ["kept in the vault: TOKEN", *["kept in the vault: TOKEN_2"] * 2]
+
+
 async def _opened(folder: Path) -> Engine:
     home = Home(folder / "home").make()
     create_keys(home)
