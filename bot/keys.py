@@ -22,6 +22,7 @@ from bot.intake.nearby import Near, near
 from bot.intake.shapes import SHAPES, Shape
 from bot.intake.tied import tied
 from bot.intake.unlisted import unlisted
+from stores.recovery import codes_in
 
 STEP = 32 * 1024  # characters of a long text looked through at a time
 REACH = 16 * 1024  # and beyond: the longest key there is lies whole in one look
@@ -36,6 +37,7 @@ _BLOCK = re.compile(
 _NAMED_BEFORE = re.compile(r"\b([A-Za-z][A-Za-z0-9_]{1,60})[\"']?\s*[=:]\s*[\"'`]?\Z")
 # Names that say what a sentence is about, not what the key is for.
 _NO_NAMES = frozenset({"key", "token", "secret", "password", "is", "here", "use", "this", "it"})
+RECOVERY = "RECOVERY_CODE"  # what the vault's own code is called where it stood
 
 
 class Key(Struct, frozen=True):
@@ -53,6 +55,7 @@ class Key(Struct, frozen=True):
 
 def find(text: str) -> list[Key]:
     """Return all keys in a text, in order, none overlapping another."""
+    codes = list(_codes(text))
     found = [Key("PRIVATE_KEY", m.group(), *m.span(), sure=True) for m in _BLOCK.finditer(text)]
     found += [*shaped(text), *_half(text)]
     found += [
@@ -69,11 +72,27 @@ def find(text: str) -> list[Key]:
         for one in unlisted(text)
         if not any(one.start < key.end and key.start < one.end for key in sure)
     ]
-    return in_order(found)
+    apart = [
+        one
+        for one in found
+        if not any(one.start < code.end and code.start < one.end for code in codes)
+    ]
+    return in_order([*apart, *codes])
+
+
+def is_recovery(value: str) -> bool:
+    """Return whether a value is the vault's own recovery code, or holds it."""
+    return any(codes_in(value))
+
+
+def _codes(text: str) -> Iterator[Key]:
+    for start, end in codes_in(text):
+        yield Key(RECOVERY, text[start:end], start, end, sure=True)
 
 
 def shaped(text: str) -> Iterator[Key]:
     """Yield those that their provider's shape tells, whatever stands around them."""
+    yield from _codes(text)
     for key in _shaped(text):
         yield Key(_named(text, key.start) or key.name, key.value, key.start, key.end, sure=True)
 

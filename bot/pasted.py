@@ -14,13 +14,13 @@ import msgspec
 import telegram
 from msgspec.structs import replace
 
-from bot import delivery, keys, meant, two_goes
+from bot import delivery, keys, meant, text, text_keys, two_goes
 from bot.ended import Ends
 from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
 from bot.projects import Projects
-from bot.unsaid import Delete, Prompt
+from bot.unsaid import Delete, Item, Prompt, Say
 from stores.cards import CardStore
 from stores.sealing import seal
 
@@ -48,7 +48,7 @@ class Pasted:
 
     async def taken_out(
         self, parts: Sequence[Arrived], pieces: list[str]
-    ) -> tuple[list[str], list[Delete]]:
+    ) -> tuple[list[str], list[Item]]:
         """Return a message's pieces without their keys, and what is to be deleted and said of it."""
         found = [await self._keys_in(piece) for piece in pieces]
         half = await self._ends.before(parts[0])
@@ -68,7 +68,9 @@ class Pasted:
         names: dict[str, str] = {}
         scopes: dict[str, str] = {}
         for key in [key for piece in found for key in piece]:
-            if not kept:
+            if keys.is_recovery(key.value):
+                names[key.value] = keys.RECOVERY
+            elif not kept:
                 names[key.value] = key.name
             elif key.value not in names:
                 more = key is rest and half is not None and bool(half.name)
@@ -79,13 +81,19 @@ class Pasted:
             keys.replaced(piece, in_piece, lambda key: names[key.value])
             for piece, in_piece in zip(pieces, found, strict=True)
         ]
-        await self._ends.end(parts, two_goes.tail_of(pieces[0], found[0], names) if kept else None)
-        last = tuple(dict.fromkeys(names.values()))
+        codes = [value for value, name in names.items() if name == keys.RECOVERY]
+        ends = kept and not codes
+        await self._ends.end(parts, two_goes.tail_of(pieces[0], found[0], names) if ends else None)
+        last = tuple(dict.fromkeys(name for value, name in names.items() if value not in codes))
+        kept = kept and bool(last)
         goal = self._goal_here(parts[0])
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
         where = tuple(scopes[name] for name in last) if kept else ()
-        named = Delete(message_id=ids[-1], names=last, goal=goal, kept=kept, where=where)
-        return clean, [*deletes, named]
+        named = Delete(
+            message_id=ids[-1], names=last or (keys.RECOVERY,), goal=goal, kept=kept, where=where
+        )
+        told = [Say(words=text.said(text_keys.RECOVERY), goal=goal, sounds=True)] if codes else []
+        return clean, [*deletes, named, *told]
 
     def _goal_here(self, one: Arrived) -> str:
         thread = int(one.body.get("message_thread_id") or 0)
@@ -103,10 +111,10 @@ class Pasted:
             card=told.card if told else "",
         )
 
-    async def _keys_in(self, text: str) -> list[keys.Key]:
+    async def _keys_in(self, whole: str) -> list[keys.Key]:
         """Look a text through; in a long one others have their turn in between."""
         found: list[keys.Key] = []
-        for part in keys.by_parts(text):
+        for part in keys.by_parts(whole):
             found += [key for key in part if not await self._is_plain(key)]
             await asyncio.sleep(0)
         return found

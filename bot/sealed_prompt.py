@@ -19,7 +19,7 @@ import telegram
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot import delivery, text, text_keys
+from bot import delivery, keys, text, text_keys
 from bot.heard import asked_again
 from bot.inbox import Arrived, Reply, in_order
 from bot.outbox import Outbox
@@ -163,6 +163,9 @@ class SealedPrompts:
             return Reply(
                 (*gone, await self._again(kind.as_text, kind, chat, asked, prompt, update))
             )
+        if keys.is_recovery(typed):
+            again = await self._again(text_keys.RECOVERY, kind, chat, asked, prompt, update)
+            return Reply((*gone, again))
         sealed = seal(self._public, typed.encode(errors="replace"))
         try:
             kept = await kind.keep(self._engine, prompt, sealed, f"telegram:{parts[0].update_id}")

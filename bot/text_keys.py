@@ -23,6 +23,10 @@ NO_SECRET = Button("It was no secret", "was_no_secret")
 ADD_NAME = Question(
     "What is the key called? Reply to this message; its value is asked for next.", "STRIPE_KEY"
 )
+RECOVERY = (
+    "That is your recovery code: it opens every backup. Nobody here asks for it; it was deleted and not "
+    "kept. It was in Telegram's cloud for a moment: to be safe, make another at the box: quarterdeck key recovery."
+)
 NO_NAME = (
     "What you typed is no name: it is deleted and not kept, since it may have been the key itself."
 )

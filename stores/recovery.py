@@ -3,6 +3,7 @@
     new_code()                      ABCD-EFGH-…, 130 bits drawn here, shown once, kept nowhere
     close(code, private) -> bytes   the vault's key, closed: lies in secrets/ and in every backup
     open_with(code, closed) -> bytes  the key again
+    codes_in(text)                  where such a code stands in a text: nobody is to send one
 
 The code's letters are those that cannot be mistaken for each other, and its last two prove that it was
 typed as it was shown: a slip is told from another box's code. With 130 random bits a slow hash would add
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
+from collections.abc import Iterator
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -29,6 +32,11 @@ GROUP = 4
 MARK = b"qdr1"
 SALT_BYTES = 16
 _LOOK_ALIKE = str.maketrans("OIL", "011")
+_STANDS = re.compile(
+    r"(?<![A-Za-z0-9])(?=(?P<code>[A-Za-z0-9]{4}(?:[-\s.\u2010-\u2014]{0,3}[A-Za-z0-9]{4}){6})(?![A-Za-z0-9]))"
+)
+_AS_SHOWN = re.compile(rf"[{LETTERS}]{{4}}(?:-[{LETTERS}]{{4}}){{6}}")
+_BETWEEN = re.compile(r"[^A-Za-z0-9]+")
 _NONCE = bytes(12)  # each salt makes a key of its own
 
 
@@ -67,6 +75,31 @@ def open_with(code: str, closed: bytes) -> bytes:
     if len(private) != KEY_BYTES:
         raise NotOpened("What this recovery code opens is no key of a vault.")
     return private
+
+
+def codes_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a code stands, however it was typed; one written as it is shown even if mistyped."""
+    done = 0
+    for found in _STANDS.finditer(text):
+        start, end = found.span("code")
+        if start >= done and _is_code(found["code"]):
+            done = end
+            yield start, end
+
+
+def _is_code(typed: str) -> bool:
+    if not re.search("[0-9]", typed):
+        return False
+    if _AS_SHOWN.fullmatch(typed):
+        return True
+    plain = _BETWEEN.sub("", typed)
+    if plain[1:] not in (plain[1:].upper(), plain[1:].lower()):
+        return False
+    try:
+        _read(plain)
+    except NotOpened:
+        return False
+    return True
 
 
 def _read(code: str) -> str:

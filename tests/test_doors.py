@@ -27,6 +27,7 @@ BOT_MAY_REACH = (
     "stores.attached",
     "stores.cards",
     "stores.database",
+    "stores.recovery.codes_in",  # how such a code looks, no more
     "stores.sealing",
     "stores.unlogged",
     "stores.unusable",

@@ -1,11 +1,13 @@
 """A pasted key: sealed before it is written, in no file, no log and no agent's words. BR-119."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
+from bot import keys
+from stores.recovery import new_code
 from tests.bot.stage import OWNER, TOKEN, Stage, review, session
 
 KEY = "sk-ant-api03-Zx81kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoPqXzVnM"
@@ -297,3 +299,35 @@ async def test_a_question_for_a_token_takes_one_answer(stage: Stage) -> None:
     assert (await stage.asked(2))[1][0] == "hear"
     await stage.stop_bot()
     assert clear(stage, other)
+
+
+@pytest.mark.parametrize("form", ["{}", "my recovery code is {}, keep it", "RECOVERY_CODE={}"])
+@pytest.mark.parametrize("typed", [str, str.lower, lambda code: code.replace("-", " ")])
+def test_the_recovery_code_is_known_however_it_was_typed(
+    form: str, typed: Callable[[str], str]
+) -> None:
+    for _ in range(50):
+        code = typed(new_code())
+        (found,) = keys.find(form.format(code))
+        assert (found.name, found.value) == (keys.RECOVERY, code)
+
+
+async def test_the_recovery_code_is_deleted_and_kept_nowhere_and_another_key_beside_it_is(
+    stage: Stage,
+) -> None:
+    await stage.start_bot()
+    code = new_code()
+    (bare,) = stage.phone.send(code)
+    await stage.phone.wait_for(lambda m: "That is your recovery code" in m.text)
+    await stage.phone.until(lambda: stage.phone.message(bare.id) is None)
+    assert stage.door.asked == []
+    (both,) = stage.phone.send(f"take {KEY} or {code}")
+    ((_, args),) = await stage.asked()
+    assert args["text"] == "take {{ANTHROPIC_API_KEY}} or {{RECOVERY_CODE}}"
+    await stage.phone.wait_for(lambda m: m.text.startswith("Stored as ANTHROPIC_API_KEY;"))
+    await stage.phone.until(lambda: stage.phone.message(both.id) is None)
+    assert await stage.vault.get(keys.RECOVERY) is None
+    await stage.stop_bot()
+    assert clear(stage)
+    assert code.encode() not in stage.raw()
+    assert code not in stage.phone.transcript()

@@ -16,6 +16,7 @@ from bot.emulator import Message
 from bot.outbox import Outbox
 from engine.requests.keys import Keys
 from engine.rules.owner import LOCKED
+from stores.recovery import new_code
 from tests.engine.chat import Chat, chatting
 from tests.engine.test_planted_key import holding
 from tests.fakes import git
@@ -188,6 +189,10 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         picture = chat.phone.document("note.bin", b"\0\1", caption=ODD)
         await chat.until("Send the value as text", "next is the value of DOOR_CODE", label="Cancel")
         assert chat.phone.message(picture.id) is None
+        code = new_code()
+        (sent,) = chat.phone.send(code)
+        await chat.until("That is your recovery code", "next is the value of", label="Cancel")
+        assert chat.phone.message(sent.id) is None
         (typed,) = chat.phone.send(ODD)
         stored = await chat.until("Stored as DOOR_CODE", "May be used machine here only")
         assert stored.id > asks.id
@@ -204,6 +209,7 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         assert ODD not in chat.phone.transcript()
     assert holding(tmp_path / "home", ODD) == []
     assert holding(tmp_path / "home", "door! code") == []
+    assert holding(tmp_path / "home", code) == []
     assert holding(tmp_path / "home", "/nonsense and") == []
 
 
