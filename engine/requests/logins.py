@@ -18,6 +18,8 @@ from engine.rules.words import Account
 
 SHOWN = "Starting: the link comes on this card"
 TYPED = "Typed in. Its card says how it went."
+LONGEST = 4000  # characters that a terminal takes in a line: engine/node/sign_in.py
+TOO_LONG = f"A code is one line of at most {LONGEST} characters: nothing was typed in."
 THERE = "Account {} is there already: give it another token, or press Log in under /accounts."
 
 
@@ -53,6 +55,8 @@ class Logins(Accounts):
             return {"verdict": logins.NOT_OPEN}
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         typed = self._open(body).decode("utf-8", "replace").strip()
+        if len(typed) > LONGEST or not typed.isprintable():
+            raise Refused(TOO_LONG)  # as its machine would, once it counts as typed
         if not sign_in.is_answer(account, typed):
             raise Refused(sign_in.way_of(account).wrong or "That is empty.")
         if not await self._loop.post("fleet", LoginTyped(login=login.id), cause):

@@ -100,6 +100,8 @@ async def test_a_login_that_is_missing_is_made_from_the_phone_and_waiting_work_g
         assert "⚠ Claude is not known" not in card.text
         (wrong,) = chat.phone.reply(prompt, f"only-the-state-{STATE}")
         prompt = await chat.until("not the whole code", after=prompt.id)
+        chat.phone.reply(prompt, "x" * 3000 + "#" + "y" * 1000)
+        prompt = await chat.until("nothing was typed in", after=prompt.id)
         (typed,) = chat.phone.reply(prompt, GOOD)
         await chat.until("Account main is signed in. What waited for it goes on.")
         await said(chat, "It was read.")
