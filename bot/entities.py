@@ -233,9 +233,12 @@ def tame(text: str) -> str:
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
     text = BIDI.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
     text = _BLANKS.sub(lambda found: f"⟨{len(found[0])} × U+{ord(found[0][0]):04X}⟩", text)
+    text = _UNJOINED.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
     return text if text.isascii() else _without_floods(text)
 
 
+# Alone or few they part a word unseen; no letter and no emoji is joined by them.
+_UNJOINED = re.compile("[\u200b\u2060-\u2064\ufeff]")
 # Zero-width ones and tag characters; a flag of a region is six tags behind a black flag.
 _BLANKS = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164"
