@@ -8,6 +8,7 @@ Pure. Neighbours: calls.py (the desk's calls), rules/keyed_rule.py (what is aske
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from typing import Final
@@ -22,6 +23,29 @@ MOST_NAMES: Final = 10
 MOST_COMMAND: Final = 20_000  # characters of a command: more is read by nobody
 MOST_WHY: Final = 2_000
 SHOWN: Final = 200  # names in a list
+# What says to programs where to go, whom to believe or what to run: a key under such a name would change
+# what the owner was shown.
+_STEERING: Final = re.compile(
+    r".*PATH|.*HOME|USER|SHELL|TERM|TMPDIR|TMP|TEMP|LANG|LC_.*|IFS|ENV|BASH.*|ZDOTDIR|PS4|PROMPT_COMMAND"
+    r"|LD_.*|GLIBC_.*|GCONV_.*|DYLD_.*|QUARTERDECK_.*|MALLOC_.*|XDG_.*"
+    r"|PYTHON.*|NODE_(OPTIONS|PATH|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED)|PERL5.*|PERL_.*|RUBY(OPT|LIB|SHELL)"
+    r"|_?JAVA_.*OPTIONS|.*_(OPTIONS|OPTS)|BUNDLE_GEMFILE|PHPRC|PHP_INI_SCAN_DIR|LUA_INIT.*"
+    r"|GIT_.*|HGRC.*|SSH_(ASKPASS|AUTH_SOCK|COMMAND).*|SVN_.*|EDITOR|VISUAL|.*PAGER|BROWSER|LESS(OPEN|CLOSE)"
+    r"|.*PROXY|SSL_CERT_.*|SSLKEYLOGFILE|.*_CA_(BUNDLE|CERTS?|FILE)|OPENSSL_(CONF|ENGINES|MODULES)"
+    r"|NPM_CONFIG_.*|YARN_(RC_FILENAME|REGISTRY).*|PIP_.*|UV_(DEFAULT_INDEX|INDEX|INDEX_URL|EXTRA_INDEX_URL)"
+    r"|AWS_(ENDPOINT_.*|CONFIG_FILE|SHARED_CREDENTIALS_FILE|PROFILE)|.*_(BASE_URL|API_BASE|ENDPOINT(_URL.*)?)"
+    r"|KUBECONFIG|DOCKER_(HOST|CONFIG|CONTEXT|CERT_.*)|RESOLV_.*|HOSTALIASES|LOCALDOMAIN|RES_OPTIONS"
+    r"|CC|CXX|LD|.*FLAGS|.*_WRAPPER|GOENV|GOTOOLCHAIN|RUSTUP_TOOLCHAIN|CARGO_(BUILD|TARGET|ALIAS)_.*"
+)
+STEERS: Final = (
+    "{name} is a name by which programs are told where to go or what to run, so no command is given a key "
+    "under it: the owner can rename it in /keys."
+)
+
+
+def steers(name: str) -> bool:
+    """Whether a variable of that name changes where a command goes, or what runs."""
+    return bool(_STEERING.fullmatch(name.upper()))
 
 
 def is_for(key: Secret, session: Session) -> bool:
@@ -80,6 +104,8 @@ def _names_wrong(names: Sequence[str], keys: Sequence[Secret], session: Session)
     if len(set(names)) != len(names) or len(names) > MOST_NAMES:
         return f"`names` has a key twice, or more than {MOST_NAMES}: name each that is needed once."
     for name in names:
+        if steers(name):
+            return STEERS.format(name=name[:100])
         key = known.get(name)
         if key is None:
             return f"there is no key {name[:100]!r} for you; there are: {own}. See `secrets`."

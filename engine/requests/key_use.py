@@ -15,16 +15,12 @@ from engine.adapters.keyed import MOST_BYTES
 from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.requests.keys import ACCOUNT
+from engine.wanted_keys import STEERS, steers
 from stores.vault import NotOpened, Secret
 
 log = logging.getLogger(__name__)
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-# What a process is run by: a key under such a name would change what the owner was shown.
-_OURS: Final = re.compile(
-    r"PATH|HOME|USER|SHELL|TERM|TMPDIR|LANG|LC_.*|IFS|ENV|BASH.*|LD_.*|GLIBC_.*|DYLD_.*|QUARTERDECK_.*"
-    r"|PYTHON.*|NODE_OPTIONS|NODE_PATH|PERL5.*|RUBY(OPT|LIB)|GIT_.*|PAGER|EDITOR|VISUAL|PS4|PROMPT_COMMAND"
-)
 
 
 class KeyUse(Inside):
@@ -42,6 +38,8 @@ class KeyUse(Inside):
         """Return the values; `used` False: of those that still are there, whoever may use them."""
         found: dict[str, str] = {}
         for name in names:
+            if used and steers(name):
+                raise Refused(STEERS.format(name=name))
             try:
                 value = await self._value(name, project, machine, used=used)
             except NotOpened as no:
@@ -70,4 +68,4 @@ def is_variable(name: str) -> bool:
     """Whether a key's name can be that of a variable a command is given, and changes nothing else."""
     if name.startswith(ACCOUNT) or not _VARIABLE.fullmatch(name):
         return False
-    return not _OURS.fullmatch(name)
+    return not steers(name)

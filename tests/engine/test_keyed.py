@@ -235,6 +235,7 @@ async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None
 
 BAD = [
     (asks(["curl"], "NO_KEY"), "there is no key 'NO_KEY' for you; there are: STRIPE_KEY."),
+    (asks(["curl"], "HTTPS_PROXY"), "no command is given a key under it"),
     (asks([" "]), "`argv` is empty"),
     (
         asks(["curl -sS https://example.org"]),
