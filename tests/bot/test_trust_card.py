@@ -53,8 +53,11 @@ def test_no_name_of_theirs_hides_breaks_out_or_fills_the_card() -> None:
 
 
 def test_what_stays_off_is_named_with_its_reason() -> None:
-    off = (BroughtItem("setting", "env", "", "ours"), BroughtItem("hook", "Elicit", "x", "unknown"))
-    off += (BroughtItem("hook", "Stop", "sh $X", "tangled"),)
+    off = (
+        BroughtItem("setting", "env", "", "ours"),
+        BroughtItem("hook", "Elicit", "x", "unknown"),
+        BroughtItem("hook", "Stop", "sh $X", "tangled"),
+    )
     shown = said(GUARD, *off).rich.text
     assert "Off even so, set here, not by a repository: env" in shown
     assert "Off even so, of a kind I do not know: hook Elicit" in shown
