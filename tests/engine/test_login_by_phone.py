@@ -226,7 +226,8 @@ async def test_an_account_with_a_command_of_its_own_is_signed_in_by_a_folder(
         await chat.engine.door.log_in("main", cause="begin")
         card = await shown(chat, "Type there: ABCD-12345", "https://auth.openai.com/codex/device")
         assert "⚠ Claude is not known to use that address" in card.text
-        (folder / "go").write_text("refuse")
+        (folder / "is not seen yet").write_text("refuse")
+        (folder / "is not seen yet").rename(folder / "go")
         card = await shown(chat, "A login failed", "status 403", label="Try again")
         (folder / "go").unlink()
         chat.phone.tap(card, "Try again")
