@@ -174,7 +174,7 @@ def _trust_card(world: World, ask: Ask, common: dict[str, object]) -> TrustCard:
         brought=found,
         stakes=_of_brought(found),
         changed=any(c.kind == BROUGHT and c != ask.command for c in decided),
-        unfenced=tuple(machine.name for machine in fleet.machines if not machine.fenced),
+        unfenced=tuple(m.name for m in fleet.machines if m.fence and not m.fenced),
         buttons=("trust", "leave_off") if ask.stage is ask_rule.Stage.OPEN else (),
     )
 

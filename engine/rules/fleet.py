@@ -74,7 +74,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     up: bool = False
     why: str = NOT_YET
     fenced: bool = False
-    fence: str = ""
+    fence: str = ""  # how it is, in words; "": its node has not answered yet
     agents: tuple[tuple[str, str], ...] = ()
     max_runs: int = MAX_RUNS
     paused: bool = False  # takes no new runs

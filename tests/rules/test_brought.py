@@ -10,6 +10,7 @@ from engine.rules import brought
 from engine.rules.brought import Off
 from engine.rules.effects import StartRun
 from engine.rules.events import Answered, CommandChanged, PlanStarted
+from engine.rules.fleet import Fleet, Machine
 from engine.rules.plan import Stage as PieceStage
 from engine.rules.words import BROUGHT, Brought, BroughtItem, Command, Decision
 from engine.views import PlanCard, SessionCard, TrustCard
@@ -106,3 +107,14 @@ def test_a_hook_that_does_what_cannot_be_undone_takes_a_second_tap() -> None:
     assert isinstance(found, TrustCard)
     assert found.stakes
     assert found.twice == ("trust",)
+
+
+def test_a_machine_that_has_not_answered_is_called_unfenced_by_nobody() -> None:
+    """A card must not change by itself as it waits: the node answers while it is read."""
+    world = opened(ONE)
+    fleet = Fleet(machines=(Machine(name="here"),))
+    world.states["fleet"] = fleet
+    assert card(world).unfenced == ()
+    loose = replace(fleet.machines[0], up=True, fence="unfenced: no bubblewrap")
+    world.states["fleet"] = replace(fleet, machines=(loose,))
+    assert card(world).unfenced == ("here",)
