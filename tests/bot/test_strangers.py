@@ -9,12 +9,12 @@ import pytest
 from bot.gate import Allowed, Ignored, Stranger, admit, pressed_start
 
 OWNERS = frozenset({42, 43})
-OWNER: dict[str, Any] = {"id": 42, "first_name": "Olga", "username": "olga"}
-EVE: dict[str, Any] = {"id": 666, "first_name": "Olga", "username": "olga"}
+OWNER: dict[str, Any] = {"id": 42, "first_name": "The owner", "username": "the_owner"}
+EVE: dict[str, Any] = {"id": 666, "first_name": "The owner", "username": "the_owner"}
 PRIVATE = {"id": 42, "type": "private"}
 EVES = {"id": 666, "type": "private"}
-GROUP = {"id": -100, "type": "supergroup", "title": "Olga"}
-CHANNEL = {"id": -200, "type": "channel", "title": "Olga"}
+GROUP = {"id": -100, "type": "supergroup", "title": "The owner"}
+CHANNEL = {"id": -200, "type": "channel", "title": "The owner"}
 
 Update = dict[str, Any]
 
