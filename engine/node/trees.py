@@ -533,7 +533,7 @@ def check_back(home: str, args: Fields) -> Fields:
     """Put the session's tree back to where it was before `check_out`; nothing if it is there."""
     project, tree = find(home, args)
     with copies.alone(tree):
-        said = fenced_git(view_of(home, project, tree), "back")
+        said = fenced_git(view_of(home, project, tree), "unlock; back")
         if said.code:
             raise copies.Failed(f"the tree could not be put back: {copies.why(said.words)}")
         if said.out:

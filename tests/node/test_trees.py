@@ -687,6 +687,7 @@ def test_a_merged_commit_is_checked_in_the_warm_tree_and_the_branch_comes_back(
     assert shop.machine.git(tree, "status", "--porcelain") == ""
     shop.machine.write(tree / "made", "by the check")
     for _ in range(2):
+        (tree / ".git/index.lock").touch()  # of a git that was killed on the way
         shop.machine.ask("tree.check_back", session="s-1")
         assert shop.machine.git(tree, "rev-parse", "quarterdeck/worker-x", "HEAD") == (
             f"{mine}\n{mine}"
