@@ -7,22 +7,16 @@ ours that stops it, wherever nothing else would. As root the tests drop to an or
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.node.attempts import GOT, NONE
+from tests.node.ordinary import told_by
 
-ORDINARY = 64321  # a user id nobody has; it needs no name
 PATIENCE_S = 120
-SOURCES = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None and not os.environ.get("CI"),
     reason="unfenced: bubblewrap is not installed here",
@@ -177,38 +171,14 @@ Told = dict[str, Any]
 @pytest.fixture(scope="module")
 def told() -> Told:
     """What a worker got at that tried everything, what the same got at loose, and what was left."""
-    python = sys.executable
-    who: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="quarterdeck-grounds-") as stage:
-        for name in ("engine/__init__.py", "tests/__init__.py", "tests/node/__init__.py"):
-            copy = Path(stage, "lib", name)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(SOURCES / name, copy)
-        for name in ("engine/node", "tests/node"):
-            for path in (SOURCES / name).glob("*.py"):
-                Path(stage, "lib", name).mkdir(exist_ok=True)
-                shutil.copy(path, Path(stage, "lib", name))
-        Path(stage, "user").mkdir()
-        if os.geteuid() == 0:
-            python = "/usr/bin/python3"  # ours may lie where only root can look
-            who = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
-            for at in (Path(stage), *Path(stage).rglob("*")):
-                os.chown(at, ORDINARY, ORDINARY)
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": f"{stage}/user"}
-        environment |= {"PYTHONPATH": f"{stage}/lib", "STARTER": "starter-secret"}
-        environment |= {"SSH_AUTH_SOCK": f"{stage}/none", "DISPLAY": ":0"}
-        done = subprocess.run(
-            [python, "-B", "-m", "tests.node.grounds", stage],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-            cwd=stage,
-            timeout=PATIENCE_S,
-            **who,
-        )
-    assert done.returncode == 0, "an ordinary user could not run the test's other half"
-    found: Told = json.loads(done.stdout)
-    return found
+    return told_by(
+        "grounds",
+        PATIENCE_S,
+        PATH=os.environ.get("PATH", os.defpath),
+        STARTER="starter-secret",
+        SSH_AUTH_SOCK="{stage}/none",
+        DISPLAY=":0",
+    )
 
 
 @pytest.mark.parametrize(

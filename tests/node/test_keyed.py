@@ -5,20 +5,14 @@ As root the tests drop to an ordinary user, whose fences these are.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ORDINARY = 64321  # a user id nobody has; it needs no name
-PATIENCE_S = 120
-SOURCES = Path(__file__).parents[2]
+from tests.node.ordinary import told_by
+
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None and not os.environ.get("CI"),
     reason="unfenced: bubblewrap is not installed here",
@@ -30,35 +24,7 @@ Told = dict[str, Any]
 @pytest.fixture(scope="module")
 def told() -> Told:
     """What every command came to (tests/node/keyed.py)."""
-    python = sys.executable
-    who: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="quarterdeck-keyed-") as stage:
-        for name in ("engine/__init__.py", "tests/__init__.py", "tests/node/__init__.py"):
-            copy = Path(stage, "lib", name)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(SOURCES / name, copy)
-        for name in ("engine/node", "tests/node"):
-            for path in (SOURCES / name).glob("*.py"):
-                Path(stage, "lib", name).mkdir(exist_ok=True)
-                shutil.copy(path, Path(stage, "lib", name))
-        Path(stage, "user").mkdir()
-        if os.geteuid() == 0:
-            python = "/usr/bin/python3"  # ours may lie where only root can look
-            who = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
-            for at in (Path(stage), *Path(stage).rglob("*")):
-                os.chown(at, ORDINARY, ORDINARY)
-        done = subprocess.run(
-            [python, "-B", "-m", "tests.node.keyed", stage],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={"PATH": os.defpath, "HOME": f"{stage}/user", "PYTHONPATH": f"{stage}/lib"},
-            cwd=stage,
-            timeout=PATIENCE_S,
-            **who,
-        )
-    assert done.returncode == 0, "an ordinary user could not run the test's other half"
-    found: Told = json.loads(done.stdout)
-    return found
+    return told_by("keyed")
 
 
 def printed(told: Told, run: str) -> list[str]:

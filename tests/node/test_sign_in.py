@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +16,8 @@ from engine.node.link import Refusal
 from engine.node.sign_in import SignIns
 from tests import login_program
 from tests.login_program import LINK, STATE, TOKEN
+from tests.node.ordinary import told_by
 
-ORDINARY = 64321  # a user id nobody has; it needs no name
-SOURCES = Path(__file__).parents[2]
 PROGRAM = [sys.executable, login_program.__file__]
 CLAUDE = {
     "asks": r"Paste code here",
@@ -221,33 +217,7 @@ def told() -> dict[str, Any]:
     """What logins in real fences came to (tests/node/signing_in.py); as root, another user's."""
     if shutil.which("bwrap") is None and not os.environ.get("CI"):
         pytest.skip("unfenced: bubblewrap is not installed here")
-    python = sys.executable
-    who: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="quarterdeck-logins-") as stage:
-        for name in ("engine", "engine/node", "tests", "tests/node"):
-            Path(stage, "lib", name).mkdir(parents=True)
-        named = ["engine/__init__.py", "tests/__init__.py", "tests/login_program.py"]
-        named += ["tests/node/__init__.py", "tests/node/signing_in.py"]
-        named += [str(path.relative_to(SOURCES)) for path in SOURCES.glob("engine/node/*.py")]
-        for name in named:
-            shutil.copy(SOURCES / name, Path(stage, "lib", name))
-        Path(stage, "user").mkdir()
-        if os.geteuid() == 0:
-            python = "/usr/bin/python3"  # ours may lie where only root can look
-            who = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
-            for at in (Path(stage), *Path(stage).rglob("*")):
-                os.chown(at, ORDINARY, ORDINARY)
-        done = subprocess.run(
-            [python, "-B", "-m", "tests.node.signing_in", stage],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={"PATH": os.defpath, "HOME": f"{stage}/user", "PYTHONPATH": f"{stage}/lib"},
-            cwd=stage,
-            timeout=120,
-            **who,
-        )
-    assert done.returncode == 0, "an ordinary user could not run the test's other half"
-    found: dict[str, Any] = json.loads(done.stdout)
+    found = told_by("signing_in")
     assert found["fenced"]
     return found
 

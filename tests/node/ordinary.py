@@ -1,0 +1,61 @@
+"""The other half of a test, as an ordinary user: fences are that user's, and root would see too much.
+
+A module of this folder is run with a folder of its own; it prints what came of it, as JSON. Where the tests
+run as root it is a user nobody has, with a copy of what it imports and the system's Python, since ours may lie
+where only root can look. Used by test_attempts.py, test_keyed.py, test_sign_in.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ORDINARY = 64321  # a user id nobody has; it needs no name
+PATIENCE_S = 120.0
+SOURCES = Path(__file__).parents[2]
+IMPORTED = (
+    "engine/__init__.py",
+    "engine/node/*.py",
+    "tests/__init__.py",
+    "tests/login_program.py",
+    "tests/node/*.py",
+)
+
+
+def told_by(module: str, patience_s: float = PATIENCE_S, **environment: str) -> dict[str, Any]:
+    """Return what a module printed; `{stage}` in the environment stands for its folder."""
+    python, who = sys.executable, dict[str, Any]()
+    with tempfile.TemporaryDirectory(prefix=f"quarterdeck-{module.replace('_', '-')}-") as stage:
+        for path in (path for form in IMPORTED for path in SOURCES.glob(form)):
+            copy = Path(stage, "lib", path.relative_to(SOURCES))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        Path(stage, "user").mkdir()
+        if os.geteuid() == 0:
+            python = "/usr/bin/python3"
+            who = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
+            for at in (Path(stage), *Path(stage).rglob("*")):
+                os.chown(at, ORDINARY, ORDINARY)
+        env = {
+            "PATH": os.defpath,
+            "HOME": "{stage}/user",
+            "PYTHONPATH": "{stage}/lib",
+        } | environment
+        done = subprocess.run(
+            [python, "-B", "-m", f"tests.node.{module}", stage],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={name: value.replace("{stage}", stage) for name, value in env.items()},
+            cwd=stage,
+            timeout=patience_s,
+            **who,
+        )
+    assert done.returncode == 0, "an ordinary user could not run the test's other half"
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
