@@ -23,9 +23,8 @@ from bot.intake.lines import made_up, shaped_at
 
 HOLD_S = 20.0  # so long a short half waits for the other
 GOES_ON_S = 60.0  # so long a sealed one may be gone on with
-_ENDS = (
-    5_000  # characters of a text that are looked at where it meets another: a message holds less
-)
+# Characters of a text that are looked at where it meets another: a message holds less.
+_ENDS = 5_000
 _WORD = re.compile(r"[^\s\"'`]+\Z")
 _WORD_MOST = 80
 _A_WORD = re.compile(r"[A-Za-z]?[a-z]{2,}[.,!?:)]*|[0-9]{1,4}[.%]?|[^A-Za-z0-9]+")

@@ -30,9 +30,8 @@ from stores.vault import NotOpened, in_words
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,39}")
 SHORTEST: Final = 4
-WITHIN_S: Final = (
-    86_400.0  # after that a key is not given back: whoever holds the phone may be another
-)
+# After that a key is not given back: whoever holds the phone may be another.
+WITHIN_S: Final = 86_400.0
 NOT_A_NAME: Final = (
     "A key's name is 2 to 40 letters, digits and _, a letter first: STRIPE_KEY. Nothing was kept."
 )
