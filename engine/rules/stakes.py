@@ -2,7 +2,7 @@
 
     git push -f origin main      overwrites a branch        gh release create v2   publishes
     psql -c 'drop table orders'  deletes data               terraform apply        changes a cloud
-    mcp__stripe__create_charge   spends                     mail ann@example.org   sends
+    mcp__stripe__create_charge   spends                     mail you@example.org   sends
 
 Told from names, by a table: in doubt it says more, since that costs one tap, and it never says that
 anything is harmless. What it cannot read to its end is a stake itself ("tangled"): too long, too deep, a
