@@ -111,6 +111,28 @@ async def test_nobody_removes_the_box_s_own(chat: Chat) -> None:
         await chat.engine.door.remove_owner(OWNER, cause="x:1")
 
 
+async def test_a_link_is_good_for_ten_minutes(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    door, now = chat.engine.door, chat.engine.door._clock()
+    for waited_s, good in ((601.0, False), (599.0, True)):
+        monkeypatch.setattr(door, "_clock", lambda: now)
+        code = (await door.invite_owner(cause=f"invite:{waited_s}"))["code"]
+        monkeypatch.setattr(door, "_clock", lambda at=now + waited_s: at)
+        if good:
+            await door.owner_joined(ANN, "Somebody", code, cause=f"join:{waited_s}")
+        else:
+            with pytest.raises(Refused, match="not good"):
+                await door.owner_joined(ANN, "Somebody", code, cause=f"join:{waited_s}")
+
+
+async def test_a_link_is_made_with_the_pin_where_one_is_set(chat: Chat) -> None:
+    door = chat.engine.door
+    await door.set_pin("407193", cause="pin")
+    with pytest.raises(Refused, match="takes the PIN"):
+        await door.invite_owner(cause="without")
+    assert "wrong" in await door.invite_owner(pin="5826", cause="with another")
+    assert (await door.invite_owner(pin="407193", cause="with it"))["code"]
+
+
 def test_who_was_let_in_today_lets_nobody_in_and_removes_nobody_but_themself() -> None:
     now, _ = owner_rule.decide(Owner(), OwnerInvited(by="42", at=10.0))
     now, _ = owner_rule.decide(now, OwnerJoined(owner=ANN, at=20.0))
