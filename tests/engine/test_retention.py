@@ -7,12 +7,15 @@ import time
 from pathlib import Path
 
 from engine.node import folder
-from engine.retention import files_of, needed
+from engine.retention import Retention, files_of, needed
 from engine.rules import ask
 from engine.rules.ask import Ask
 from engine.rules.goal_state import Goal, Stage
 from engine.rules.session_state import Session
 from engine.rules.words import Attachment
+from stores.attached import Attached
+from stores.database import Database
+from stores.ledger import Decision, Entry, Ledger, Step
 from tests.engine.scenario import World, lay, play
 from tests.rules.world import draft, started
 
@@ -38,6 +41,19 @@ async def test_what_a_goal_that_is_over_left_is_packed_and_later_gone(tmp_path: 
         await _aged(ended, 91)
         await engine.retention.once()
     assert list(runs.iterdir()) == []
+
+
+async def test_what_was_decided_is_kept_for_two_years(tmp_path: Path) -> None:
+    year_s, at = 365 * 86_400.0, 1000.0
+    now = [at]
+    async with Database(tmp_path / "e.db", "ledger") as file, Ledger(file) as ledger:
+        step = Step("goal/g-1", "tap", at, b"e", b"s", (), Decision("g-1", b"what was shown"))
+        await ledger.commit([Entry((step,))])
+        retention = Retention(ledger, {}, dict, lambda: now[0], Attached(tmp_path / "attached"))
+        for years, left in ((1.99, 1), (2.01, 0)):
+            now[0] = at + years * year_s
+            await retention.once()
+            assert len(await ledger.decisions(0.0)) == left
 
 
 async def _aged(paths: list[Path], days: float) -> None:
