@@ -21,6 +21,7 @@ from engine.config import load
 from engine.errors import EngineError
 from engine.paths import Home
 from engine.rules.words import HERE
+from stores.soundness import look_ahead
 from stores.unlogged import at_the_end
 from stores.unusable import Unusable
 
@@ -44,7 +45,9 @@ async def main() -> None:
 
 
 async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
-    # Only now: the node and all that the engine is made of take long to load, and do so side by side.
+    # Only now: the node and all that the engine is made of take long to load, and do so side by side,
+    # as does the look over the ledger.
+    look_ahead(home.engine_db)
     gc.disable()  # nothing of it is garbage, then or later
     from engine.engine import Engine
 

@@ -25,6 +25,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 import aiosqlite
 
+from stores import soundness
 from stores.unusable import Unusable
 
 __all__ = ["Database", "Row", "Transaction", "Unusable", "boundary", "migrations"]
@@ -120,6 +121,7 @@ class Database:
         self._secure_delete = secure_delete
         self._lock = asyncio.Lock()
         self._connection: _Hopping | None = None
+        self._seen_whole = False
 
     async def open(self) -> Self:
         """Open or create the file, check it, migrate it. Raises Unusable."""
@@ -133,6 +135,8 @@ class Database:
             await self._room.none(read_only=False)
 
     async def _opened(self) -> Self:
+        # Over before the file is opened by other means: closing those would take SQLite's locks away.
+        self._seen_whole = soundness.seen_whole(self.path)
         self._there_or_made()
         connection = _Hopping(self._connect)
         try:
@@ -287,9 +291,8 @@ class Database:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute(f"PRAGMA cache_size = -{TABLE_PAGES_KIB}")
         connection.execute(f"PRAGMA secure_delete = {'ON' if self._secure_delete else 'FAST'}")
-        (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if found != "ok":
-            raise sqlite3.DatabaseError(str(found))
+        if not self._seen_whole and (found := soundness.fault(connection)):
+            raise sqlite3.DatabaseError(found)
         self._migrate(connection)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:

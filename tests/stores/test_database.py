@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stores import database
+from stores import database, soundness
 from stores.database import Database, Unusable, migrations
 
 NOBODY = 65534
@@ -179,6 +179,35 @@ async def test_a_file_with_a_torn_page_is_refused_with_what_to_do(tmp_path: Path
         raw.write(b"\xff" * 3 * 4096)
     with pytest.raises(Unusable, match="is damaged"):
         await Database(path, "ledger").open()
+
+
+@pytest.mark.parametrize("ahead", ["whole", "torn", "no file"])
+async def test_what_a_look_ahead_finds_is_what_opening_would_find(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: str
+) -> None:
+    looked: list[str] = []
+    asked = soundness.fault
+    monkeypatch.setattr(soundness, "fault", lambda c: looked.append("") or asked(c))
+    path = tmp_path / "engine.sqlite3"
+    if ahead != "no file":
+        async with Database(path, "ledger") as file, file.transaction() as tx:
+            await tx.many(NOTE, [(f"k{n}",) for n in range(2000)])
+    if ahead == "torn":
+        with path.open("r+b") as raw:
+            raw.seek(path.stat().st_size - 3 * 4096)
+            raw.write(b"\xff" * 3 * 4096)
+    looked.clear()
+    soundness.look_ahead(path)
+    if ahead == "torn":
+        with pytest.raises(Unusable, match="is damaged"):
+            await Database(path, "ledger").open()
+    else:
+        async with Database(path, "ledger"):
+            # Once by the look ahead; a file that was not there is looked over once it is made.
+            assert len(looked) == 1
+            looked.clear()
+        async with Database(path, "ledger"):
+            assert len(looked) == 1, "a look ahead is good for one opening"
 
 
 async def test_a_file_of_a_newer_release_is_refused_unchanged(tmp_path: Path) -> None:
