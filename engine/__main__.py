@@ -26,6 +26,9 @@ from stores.unlogged import at_the_end
 from stores.unusable import Unusable
 
 DRAIN_S = 5.0
+# Objects more than there were before Python looks for cycles among them. Its own 700 come and go with
+# a few lines of a run; ours are trees, and hold hardly any cycle.
+LOOKS_AFTER = 10_000
 
 
 async def main() -> None:
@@ -52,6 +55,7 @@ async def _run(home: Home, here: Local, stop: asyncio.Event) -> None:
     from engine.engine import Engine
 
     gc.freeze()
+    gc.set_threshold(LOOKS_AFTER)
     gc.enable()
     scenario = os.environ.get("QUARTERDECK_SCENARIO", "")
     engine = Engine(home, machines={HERE: here}, scenario=scenario)

@@ -1,7 +1,8 @@
 """The engine killed with runs alive -> started again, and every run followed on from where it was read.
 
-Real runs of real runners, whose agents say a line while the engine is dead. Timed from the start of the
-engine's process until each of those lines is an event on disk. Then each agent says one more: once that
+Real runs of real runners, whose agents say a line while the engine is dead, long enough before it starts
+again for the disk to be at rest. Timed from the start of the engine's process until each of those lines
+is an event on disk; few runs and many by turns, so that whatever else the machine does is in both. Then each agent says one more: once that
 is an event too, all before it were read, and each line must have been told once. The floor: a Python that
 imports what the engine is made of, and ends.
 """
@@ -9,6 +10,7 @@ imports what the engine is made of, and ends.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -17,23 +19,26 @@ from typing import NamedTuple
 
 from tests.bench.crowd import agents, crowd, heard, last_event, speak
 from tests.bench.figures import Line, Times, compared
-from tests.bench.stage import ROOT, ended
+from tests.bench.stage import ROOT, Stage, ended
 
 FEW, MANY = 30, 200
-ROUNDS = 5
+ROUNDS = 9
 IMPORTS = "import asyncio, engine.__main__, engine.engine"
 
 
 async def measure() -> list[Line]:
-    few, floor, odd_few = await _restarts(FEW)
-    many, floor_many, odd_many = await _restarts(MANY)
+    async with crowd(FEW) as few_runs, crowd(MANY) as many_runs:
+        few, many = _Restarts(FEW, few_runs), _Restarts(MANY, many_runs)
+        for _ in range(ROUNDS):
+            await few.once_more()
+            await many.once_more()
     return [
-        _line(FEW, few, floor, odd_few),
-        _line(MANY, many, floor_many, odd_many),
+        _line(few),
+        _line(many),
         compared(
             f"the same, {MANY} over {FEW} runs",
-            many,
-            few,
+            many.times,
+            few.times,
             f"{FEW} runs",
             most=1.2,
             why=(
@@ -62,11 +67,37 @@ class Odd(NamedTuple):
         return f"{self.lost} lines lost, {self.doubled} doubled"
 
 
-def _line(count: int, times: Times, floor: Times, odd: Odd) -> Line:
+class _Restarts:
+    """The starts of one engine over so many runs."""
+
+    def __init__(self, count: int, stage: Stage) -> None:
+        self.count = count
+        self.times, self.floor, self.odd = Times(), Times(), Odd()
+        self._stage = stage
+        self._pids = agents(stage.agent)
+
+    async def once_more(self) -> None:
+        """Start the engine over lines it has not read, see all of them read once, and kill it."""
+        stage = self._stage
+        self.floor.add(await _import())
+        known = last_event(stage)
+        await speak(stage, self._pids)
+        os.sync()
+        began = time.perf_counter()
+        async with stage.process("-m", "engine") as engine:
+            await heard(stage, self.count, known)
+            self.times.add(time.perf_counter() - began)
+            await speak(stage, self._pids)
+            told = await heard(stage, self.count, known, lines=2)
+            self.odd = self.odd.with_those_of(told, said=2)
+            await ended(engine, signal.SIGKILL)
+
+
+def _line(one: _Restarts) -> Line:
     return compared(
-        f"engine killed → {count} runs followed again ({odd})",
-        times,
-        floor,
+        f"engine killed → {one.count} runs followed again ({one.odd})",
+        one.times,
+        one.floor,
         "import the engine's modules",
         most=1.5,
         why=(
@@ -75,24 +106,6 @@ def _line(count: int, times: Times, floor: Times, odd: Odd) -> Line:
             "each run is asked for."
         ),
     )
-
-
-async def _restarts(count: int) -> tuple[Times, Times, Odd]:
-    ours, floor, odd = Times(), Times(), Odd()
-    async with crowd(count) as stage:
-        pids = agents(stage.agent)
-        for _ in range(ROUNDS):
-            floor.add(await _import())
-            known = last_event(stage)
-            await speak(stage, pids)
-            began = time.perf_counter()
-            async with stage.process("-m", "engine") as engine:
-                await heard(stage, count, known)
-                ours.add(time.perf_counter() - began)
-                await speak(stage, pids)
-                odd = odd.with_those_of(await heard(stage, count, known, lines=2), said=2)
-                await ended(engine, signal.SIGKILL)
-    return ours, floor, odd
 
 
 async def _import() -> float:
