@@ -18,6 +18,7 @@ import asyncio
 import contextlib
 import fcntl
 import functools
+import gc
 import os
 import platform
 import shutil
@@ -64,6 +65,7 @@ _GRACE_S = 10.0  # what a run has that is told to end, if nothing else is said (
 _AT_ONCE = 25  # runs that are begun to be followed in one turn
 _LOADS_S = 5.0  # for the zygote, which takes a tenth of a second; orders do without it then
 _FIRST_S = 1.0  # in which what runs have printed comes first: the engine asks for it at once
+_LOOKS_AFTER = 10_000  # objects more, before Python looks for cycles: messages hold none
 _FAILURES = (OSError, subprocess.SubprocessError, ValueError, LookupError)
 
 Answer = Union[dict[str, Any], Awaitable[dict[str, Any]]]
@@ -553,6 +555,8 @@ def main(home: str) -> None:
 
     What a thread still does is cut off there, as by a kill: whatever it is can bear that.
     """
+    gc.freeze()  # what was loaded is no garbage
+    gc.set_threshold(_LOOKS_AFTER)
     title.show(f"quarterdeck-node {home}")
     os.umask(0o077)
     home = os.path.realpath(home)
