@@ -16,7 +16,7 @@ import msgspec
 from bot import text_owners
 from bot.panels import At, Then, marked, verdict
 from bot.pin_pad import Pad, PinPad
-from bot.text import Words
+from bot.text import LOCKED, Words
 from engine.api import asked_by
 from engine.errors import Refused
 from engine.views import OwnerEntry, OwnerView, SessionCard
@@ -49,11 +49,13 @@ class OwnersPanel:
         match kind:
             case "settings":
                 return Then(panel="settings")
+            case "add" if (await _owner(at)).locked:
+                return Then(said=LOCKED, alert=True)  # before the PIN is asked for
             case "add" if (await _owner(at)).pin:
-                pad = Pad(text_owners.REASON, ("pin",), self._invite)
+                pad = Pad(text_owners.REASON, ("pin",), self._invite, back=self.name)
                 return Then(panel=self._pads.open(pad, at.now))
             case "add":
-                return Then(closed=verdict(await self._invite(at, {})))
+                return Then(closed=verdict(await self._invite(at, {})), panel=self.name)
             case "remove":
                 return Then(page=f"r{about}")
             case "gone":

@@ -33,15 +33,17 @@ from datetime import tzinfo
 from typing import Any, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot import text
 from bot.buttons import Pressed
-from bot.text import Words
+from bot.text import Button, Words
 from bot.unsaid import Edit, Item, Prompt, Say
 from bot.wordless import wordless
 from engine.errors import Refused
 from engine.views import AnyCard
 
+BACK = Button("Back", "list")  # a verb that no panel takes for more than a look
 UNSHOWN = "This cannot be shown: the log says why."
 
 
@@ -96,7 +98,8 @@ class Then(Struct, frozen=True, kw_only=True):
     page     the page shown next
     panel    the panel shown next in this message, where it is another one
     prompt   a line is asked for; it comes back to the same verb and page
-    closed   what the message says from now on, without buttons: the panel is over
+    closed   what the message says from now on: the panel is over, and has no button but, where `panel`
+             names one, a Back to it
     items    anything to be said besides
     """
 
@@ -189,6 +192,7 @@ class Panels:
         panel_id = then.panel or pressed.card
         if then.closed:
             words = text.said(then.closed)
+            words = replace(words, buttons=((BACK,),)) if then.panel else words
         else:
             words = await self._words(panel_id, then.page, goal, there)
         shown = Edit(

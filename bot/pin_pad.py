@@ -20,7 +20,7 @@ import msgspec
 
 from bot import text_pin
 from bot.panels import At, Then, verdict
-from bot.text import Words
+from bot.text import LOCKED, Words
 from engine.api import saw
 from engine.errors import Refused
 from engine.views import AnyCard, OwnerView, sure
@@ -39,6 +39,7 @@ class Pad:
     asks: tuple[str, ...]
     act: Act
     shown: str = ""  # what stood on the card whose button asked for it
+    back: str = ""  # the panel whose button did
     keys: dict[str, str] = field(default_factory=dict)  # a digit -> what its button carries
     typed: str = ""
     answers: dict[str, str] = field(default_factory=dict)
@@ -108,7 +109,7 @@ class PinPad:
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         if not at.about:
-            return self._menu(at, verb)
+            return await self._menu(at, verb)
         try:
             pad = self._pad(at)
         except Refused as over:
@@ -127,16 +128,21 @@ class PinPad:
                 pad.typed = pad.typed[: LENGTHS[1]]
         return Then(said="●" * len(pad.typed))
 
-    def _menu(self, at: At, verb: str) -> Then:
+    async def _menu(self, at: At, verb: str) -> Then:
+        owner = msgspec.convert(msgspec.to_builtins(await at.ask("settings")), OwnerView)
+        if owner.locked and verb != "settings":
+            return Then(said=LOCKED, alert=True)  # before the PIN is asked for
         match verb:
             case "settings":
                 return Then(panel="settings")
             case "set":
-                pad = Pad("For all owners of this box", ("new", "again"), _set)
+                pad = Pad("For all owners of this box", ("new", "again"), _set, back=self.name)
             case "change":
-                pad = Pad("For all owners of this box", ("old", "new", "again"), _set)
+                pad = Pad(
+                    "For all owners of this box", ("old", "new", "again"), _set, back=self.name
+                )
             case "off":
-                pad = Pad("To take it away", ("old",), _off)
+                pad = Pad("To take it away", ("old",), _off, back=self.name)
             case _:
                 return Then()
         return Then(panel=self.open(pad, at.now))
@@ -148,6 +154,9 @@ class PinPad:
         if pad.typed:
             if not LENGTHS[0] <= len(pad.typed) <= LENGTHS[1]:
                 return Then(said=text_pin.SHORT, alert=True)
+            if pad.stage == "new" and (unfit := await _unfit(at, pad.typed)):
+                pad.typed, pad.told = "", unfit
+                return Then(said=unfit, alert=True)
             pad.answers[pad.stage] = pad.typed
             pad.typed, pad.told = "", ""
         if len(pad.answers) < len(pad.asks):
@@ -168,8 +177,8 @@ class PinPad:
         return self._close(at, said)
 
     def _close(self, at: At, said: str, *, alert: bool = False) -> Then:
-        self._pads.pop(at.about, None)
-        return Then(said=said, alert=alert, closed=said)
+        pad = self._pads.pop(at.about, None)
+        return Then(said=said, alert=alert, closed=said, panel=pad.back if pad else "")
 
     def _pad(self, at: At) -> Pad:
         pad = self._pads.get(at.about)
@@ -177,6 +186,15 @@ class PinPad:
             self._pads.pop(at.about, None)
             raise Refused(text_pin.OVER)
         return pad
+
+
+async def _unfit(at: At, pin: str) -> str:
+    """Return why no PIN may be this one, "" where it may."""
+    try:
+        await at.ask("pin_may_be", pin=pin)
+    except Refused as refusal:
+        return refusal.sentence
+    return ""
 
 
 async def _set(at: At, answers: dict[str, str]) -> Any:

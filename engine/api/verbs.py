@@ -367,6 +367,7 @@ VERBS: Final[dict[str, Verb]] = {
     "settings": Verb(Nothing, OwnerView),
     "lock": Verb(Nothing, changes=True),
     "unlock": Verb(Nothing, changes=True),
+    "pin_may_be": Verb(PinIs),
     "set_pin": Verb(SetPin, changes=True),
     "invite_owner": Verb(PinIs, changes=True),
     "owner_joined": Verb(Joins, changes=True),

@@ -27,6 +27,11 @@ OWNER: Final = "owner"
 class Pins(Inside):
     """Requests about the PIN."""
 
+    async def pin_may_be(self, pin: str = "") -> str:
+        """Refuse what set_pin would, before it is typed a second time."""
+        pins.checked(pin)
+        return ""
+
     async def set_pin(self, pin: str, old: str = "", cause: str = "") -> dict[str, str]:
         """Set it, or with the old one another: {"verdict": words}; "wrong" where the old one is."""
         pins.checked(pin)

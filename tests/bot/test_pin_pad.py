@@ -145,4 +145,4 @@ async def test_a_new_one_is_typed_twice_alike(engine: Engine) -> None:
     assert "not the same" in then.said
     assert "as it is now" in await hand.text()
     assert (await hand.keys("1", "OK")).said == "A PIN has 4 to 8 digits."
-    assert engine.asked == []
+    assert [one for one in engine.asked if one[0] not in ("settings", "pin_may_be")] == []

@@ -39,7 +39,7 @@ async def in_chat_of(chat: Chat, who: int, *words: str, label: str = "") -> Mess
 async def invited(chat: Chat) -> str:
     settings = await chat.sent("/settings", "New goals begin with", label="Owners")
     page = await chat.tapped(settings, "Owners", "Owners", "of the box", label="Add")
-    shown = await chat.tapped(page, "Add", "works once, for 10 minutes")
+    shown = await chat.tapped(page, "Add", "works once, for 10 minutes", label="Back")
     return shown.text.partition("?start=")[2].split()[0]
 
 
@@ -109,6 +109,14 @@ async def test_nobody_removes_the_box_s_own(chat: Chat) -> None:
     await joined(chat)
     with on_behalf_of(Asker(who=str(ANN))), pytest.raises(Refused, match="the box's own"):
         await chat.engine.door.remove_owner(OWNER, cause="x:1")
+
+
+async def test_the_link_s_message_leads_back_to_the_owners(chat: Chat) -> None:
+    await invited(chat)
+    shown = await chat.until("works once, for 10 minutes", label="Back")
+    back = await chat.tapped(shown, "Back", "of the box", label="Add")
+    assert back.id == shown.id
+    assert "start=" not in back.text
 
 
 async def test_a_link_is_good_for_ten_minutes(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

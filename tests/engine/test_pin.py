@@ -138,3 +138,35 @@ async def test_a_tap_that_comes_twice_is_one_try_and_many_at_once_are_many(tmp_p
         assert sum(isinstance(one, Refused) for one in results) >= 6
         assert chat.engine.loop.state("owner").pin.rounds == 1
         assert chat.engine.loop.state("owner").pin.kept
+
+
+async def test_while_it_is_locked_no_pin_is_asked_for(tmp_path: Path) -> None:
+    laid(tmp_path)
+    async with chatting(tmp_path, scenario=str(tmp_path / "scenario.json")) as chat:
+        await pin_set(chat)
+        settings = await chat.sent("/settings", "New goals begin with", label="PIN")
+        page = await chat.tapped(settings, "PIN", label="Off")
+        settings = await chat.sent("/settings", "New goals begin with", label="Owners")
+        owners = await chat.tapped(settings, "Owners", label="Add")
+        await chat.sent("/lock", "Locked: no tap and no line decides anything")
+        for message, label in ((page, "Off"), (owners, "Add")):
+            answer = await chat.phone.answered(chat.phone.tap(message, label))
+            assert "Locked. Unlock at the box" in answer.answer
+
+
+async def test_an_easy_one_is_refused_before_it_is_typed_again_and_there_is_a_way_back(
+    tmp_path: Path,
+) -> None:
+    async with chatting(tmp_path) as chat:
+        settings = await chat.sent("/settings", "New goals begin with", label="PIN")
+        page = await chat.tapped(settings, "PIN", "No PIN is set.", label="Set")
+        pad = await chat.tapped(page, "Set", "A new PIN: 4 to 8 digits", label="OK")
+        await keyed(chat, pad, "1234")
+        pad = await chat.until("among the first that anybody tries", "A new PIN", label="OK")
+        over = await chat.tapped(pad, "Cancel", "Cancelled: nothing was done.", label="Back")
+        page = await chat.tapped(over, "Back", "No PIN is set.", label="Set")
+        pad = await chat.tapped(page, "Set", "A new PIN: 4 to 8 digits", label="OK")
+        await keyed(chat, pad, PIN)
+        pad = await chat.until("The new PIN once more", label="OK")
+        await keyed(chat, pad, PIN)
+        assert (await chat.until("PIN set: it is asked for before a push")).labels == ["Back"]
