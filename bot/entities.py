@@ -9,6 +9,8 @@ import unicodedata
 
 from msgspec import Struct
 
+from engine.rules import unseen
+
 TEXT_LIMIT = 4096
 CAPTION_LIMIT = 1024
 # Telegram keeps the first hundred entities and drops the rest without a word.
@@ -17,7 +19,6 @@ MOST_SPANS = 90
 ZWJ = "\u200d"
 # Zero width or blank although they are letters, marks or symbols to Unicode.
 UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 class Span(Struct, frozen=True):
@@ -222,38 +223,14 @@ def _seen(char: str) -> str:
 
 
 def tame(text: str) -> str:
-    """Return foreign prose without what could break our cards: controls go, overrides are shown.
+    """Return foreign prose without what could break our cards: controls go, what nobody sees is shown.
 
-    Joiners and marks that scripts and emoji need stay as they are; by the dozen they write nothing, but
-    hide a text or are drawn over the lines around it.
+    Joiners and marks that scripts and emoji need stay as they are; marks by the dozen are left out.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     text = re.sub("[\u2028\u2029]", "\n", text)
     text = re.sub("[\x00-\x09\x0b-\x1f\x7f-\x9f]", "", text)
-    text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-    text = BIDI.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
-    text = _BLANKS.sub(lambda found: f"⟨{len(found[0])} × U+{ord(found[0][0]):04X}⟩", text)
-    text = _UNJOINED.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
-    return text if text.isascii() else _without_floods(text)
-
-
-# Alone or few they part a word unseen; no letter and no emoji is joined by them.
-_UNJOINED = re.compile("[\u200b\u2060-\u2064\ufeff]")
-# Zero-width ones and tag characters; a flag of a region is six tags behind a black flag.
-_BLANKS = re.compile(
-    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164"
-    "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]{4,}|(?<!\U0001f3f4)(?<![\U000e0020-\U000e007f])[\U000e0000-\U000e007f]+"
-)
-MOST_MARKS = 4  # on one letter; no script needs more
-
-
-def _without_floods(text: str) -> str:
-    kept, marks = [], 0
-    for char in text:
-        marks = marks + 1 if unicodedata.category(char) in {"Mn", "Me"} else 0
-        if marks <= MOST_MARKS:
-            kept.append(char)
-    return "".join(kept)
+    return unseen.shown(re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
 # As the server finds them: a slash and a word, which a tap sends in the reader's name.

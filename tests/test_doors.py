@@ -23,6 +23,7 @@ BOT_MAY_REACH = (
     "engine.notify",
     "engine.pairing",
     "engine.paths",
+    "engine.rules.unseen",  # what nobody sees is told to the owner as to agents
     "engine.views",
     "stores.attached",
     "stores.cards",
