@@ -2,8 +2,7 @@
 # Bring the agent CLIs our tests are tried with into .agents/ (ignored by git).
 #
 #   scripts/agents.sh            what the tests need
-#   scripts/agents.sh claude     only the named one
-#   scripts/agents.sh codex      not among them: its login alone is tried so far
+#   scripts/agents.sh claude     only the named one (claude, codex)
 #
 # The versions are pinned on purpose. Left to choose, npm takes the newest release whose "engines" field fits the Node
 # that happens to be here, and says nothing when that is an old one. Asked for an exact version it only warns; the
@@ -42,7 +41,8 @@ fetch() { # name, package, version, program
     say "$1 $3 is there: $program"
 }
 
-for name in "${@:-claude}"; do
+[ $# -gt 0 ] || set -- claude codex
+for name in "$@"; do
     case "$name" in
     claude) fetch claude @anthropic-ai/claude-code "$CLAUDE_VERSION" claude ;;
     codex) fetch codex @openai/codex "$CODEX_VERSION" codex ;;

@@ -2,7 +2,8 @@
 
 A module of this folder is run with a folder of its own; it prints what came of it, as JSON. Where the tests
 run as root it is a user nobody has, with a copy of what it imports and the system's Python, since ours may lie
-where only root can look. Used by test_attempts.py, test_keyed.py, test_sign_in.py.
+where only root can look. Used by test_attempts.py, test_keyed.py, test_sign_in.py and
+tests/real_agents/test_codex_in_the_fence.py.
 """
 
 from __future__ import annotations
@@ -28,10 +29,16 @@ IMPORTED = (
 )
 
 
-def told_by(module: str, patience_s: float = PATIENCE_S, **environment: str) -> dict[str, Any]:
-    """Return what a module printed; `{stage}` in the environment stands for its folder."""
+def told_by(
+    module: str, patience_s: float = PATIENCE_S, at: str = "", **environment: str
+) -> dict[str, Any]:
+    """Return what a module printed; `{stage}` in the environment stands for its folder.
+
+    at   where that is made: where temporary files are, unless it is named
+    """
     python, who = sys.executable, dict[str, Any]()
-    with tempfile.TemporaryDirectory(prefix=f"quarterdeck-{module.replace('_', '-')}-") as stage:
+    prefix = f"quarterdeck-{module.replace('_', '-')}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=at or None) as stage:
         for path in (path for form in IMPORTED for path in SOURCES.glob(form)):
             copy = Path(stage, "lib", path.relative_to(SOURCES))
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -40,8 +47,8 @@ def told_by(module: str, patience_s: float = PATIENCE_S, **environment: str) -> 
         if os.geteuid() == 0:
             python = "/usr/bin/python3"
             who = {"user": ORDINARY, "group": ORDINARY, "extra_groups": []}
-            for at in (Path(stage), *Path(stage).rglob("*")):
-                os.chown(at, ORDINARY, ORDINARY)
+            for path in (Path(stage), *Path(stage).rglob("*")):
+                os.chown(path, ORDINARY, ORDINARY)
         env = {
             "PATH": os.defpath,
             "HOME": "{stage}/user",
