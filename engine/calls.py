@@ -23,7 +23,7 @@ from engine.codec import whole
 from engine.moments import to_come
 from engine.night import zone_of
 from engine.rules import ask as ask_rule
-from engine.rules import estimates, fleet, news, plan
+from engine.rules import estimates, fenced, fleet, news, plan
 from engine.rules.events import (
     Answered,
     AnyEvent,
@@ -347,7 +347,7 @@ class Desk:
             return "It is with the owner."
         if asked.decision != "answer" or ask.kind is not AskKind.QUESTION or ask.stakes:
             return "Only the owner decides that; it is with them."
-        event = Answered(decision=Decision.ANSWER, by="its lead", text=asked.text)
+        event = Answered(decision=Decision.ANSWER, by=news.LEAD, text=asked.text)
         return [(f"ask/{asked.ask}", event)]
 
     def _status(self, goal: Goal) -> str:
@@ -361,13 +361,13 @@ class Desk:
         for piece in goal.pieces:
             waits = plan.waits_for(piece, goal.pieces) if piece.stage is plan.Stage.WAITING else ""
             after = f", waits for {waits}" if waits else ""
-            why = f": {news.reason(piece.why)}" if piece.why else ""
+            why = f": {fenced.reason(piece.why)}" if piece.why else ""
             lines.append(
-                f'{piece.number}. "{piece.title}" {piece.stage.value}, attempt {piece.attempt}'
+                f'{piece.number}. "{fenced.name(piece.title)}" {piece.stage.value}, attempt {piece.attempt}'
                 f"{after}{why}"
             )
         for machine in self._machines() if len(self._machines()) > 1 else ():
-            state = "up" if machine.up else f"down: {news.reason(machine.why)}"
+            state = "up" if machine.up else f"down: {fenced.reason(machine.why)}"
             lines.append(f"machine {machine.name}: {state}")
         for stream, ask in self._world().items():
             if (
@@ -376,7 +376,9 @@ class Desk:
                 and ask.goal == goal.id
                 and ask.stage is ask_rule.Stage.OPEN
             ):
-                lines.append(f"waits for the owner: {ask.id} {ask.kind.value} of {ask.who}")
+                lines.append(
+                    f"waits for the owner: {ask.id} {ask.kind.value} of {fenced.line(ask.who)}"
+                )
         review = goal.review
         if review.id:
             lines.append(f"review {review.id}: {review.stage.value}")
@@ -390,9 +392,10 @@ class Desk:
                 return f"Piece {asked.piece} has brought no commit in yet."
             base, head = piece.base, piece.commit
         text = await self._hub.diff(goal.project, base, head, asked.path or None)
-        if len(text) > DIFF_SHOWN:
-            text = f"{text[:DIFF_SHOWN]}\n… cut: ask for one `path` at a time."
-        return news.foreign_whole(text or "No difference.", "diff")
+        if not text:
+            return "No difference."
+        cut = "\nIt is cut there: ask for one `path` at a time." if len(text) > DIFF_SHOWN else ""
+        return f"{fenced.whole(text[:DIFF_SHOWN], 'diff')}{cut}"
 
 
 def _unaskable(asked: _AskOwner) -> str:

@@ -146,7 +146,9 @@ def settled(now: Session, event: AskSettled) -> Step:
     if ask.kind is AskKind.PERMISSION and event.decision is Decision.ALLOW:
         mark = fingerprint(ask.tool, ask.input_json)
         kept = replace(kept, granted=(*kept.granted, mark))
-    text = news.answer(ask.kind, event.decision, ask.title, ask.detail, event.text, event.answers)
+    text = news.answer(
+        ask.kind, event.decision, ask.title, ask.detail, event.text, event.answers, event.by
+    )
     line = Line(text, "answer", event.files)
     return next_turn(replace(kept, queue=(*kept.queue, line)))
 
@@ -155,7 +157,9 @@ def _settled_late(now: Session, event: AskSettled) -> Step:
     """The turn ended while the owner answered: a question's answer is said all the same."""
     if not event.answers or now.final:
         return now, ()
-    text = news.answer(AskKind.QUESTION, event.decision, "", "", event.text, event.answers)
+    text = news.answer(
+        AskKind.QUESTION, event.decision, "", "", event.text, event.answers, event.by
+    )
     line = Line(text, "answer", event.files)
     return next_turn(replace(with_files(now, event.files), queue=(*now.queue, line)))
 

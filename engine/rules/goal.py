@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import attached, news, plan, roles
+from engine.rules import attached, fenced, news, plan, roles
 from engine.rules.after_limit import of_limit
 from engine.rules.effects import AnyEffect, Check, ReadBase, Say, Tell
 from engine.rules.events import (
@@ -222,7 +222,7 @@ def _base_read(now: Goal, event: BaseRead) -> Step:
         for command, ask in zip(event.commands, event.asks, strict=True)
     )
     checks = tuple(
-        f"{command.kind}: `{command.text}` (waits for the owner's word)"
+        f"{command.kind}: {fenced.code(command.text, 1000)} (waits for the owner's word)"
         for command in event.commands
         if command.kind not in (COPY, BROUGHT)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.rules import news, plan
+from engine.rules import fenced, news, plan
 from engine.rules.effects import AnyEffect, Collect, KeepTree, Tell
 from engine.rules.events import (
     GaveUp,
@@ -164,7 +164,7 @@ def _collected(now: Goal, piece: Piece, head: str, event: PieceCollected) -> Ste
 
 
 def _name(piece: Piece) -> str:
-    return f'Piece {piece.number} "{piece.title}"'
+    return f'Piece {piece.number} "{fenced.name(piece.title)}"'
 
 
 def _landed(now: Goal, piece: Piece, event: PieceLanded) -> Step:
@@ -299,10 +299,10 @@ def _retry(now: Goal, event: PieceRetried) -> Step:
     if not piece.opened:
         after, started = start_ready(with_piece(now, again), event.at)
         return after, (*reply(event.call, "Tried again."), *started)
-    note = event.note or f"Try again. What went wrong: {piece.why}"
+    told = news.from_lead(event.note) if event.note else news.taken_up_again(piece.why)
     return with_piece(now, again), (
         *reply(event.call, "Tried again."),
-        _prompt(piece, f"[Quarterdeck] {note}", model=event.model),
+        _prompt(piece, told, model=event.model),
         Tell(stream=f"session/{piece.session}", event=SessionResumed()),
     )
 

@@ -17,7 +17,7 @@ from typing import Any
 from bot import text
 from bot.emulator.texts import inside, units
 from bot.lookalikes import quoted
-from engine.rules import news
+from engine.rules import fenced
 
 QUOTES = frozenset({"blockquote", "expandable_blockquote", "pre", "code", "spoiler"})
 TAPPED = frozenset({"bot_command", "text_link", "text_mention"})
@@ -28,7 +28,7 @@ OURS = re.compile(
 )
 OUR_LABELS = frozenset(text.LABELS.values())
 _QUOTED = re.compile(r"its turn ended with “[^”]*” \(its agent's words\)")
-FENCE = f" {news.OUTSIDE}:"
+FENCE = f" {fenced.OUTSIDE}:"
 
 
 def offences(

@@ -37,7 +37,8 @@ def test_it_is_told_when_and_is_woken_then_with_its_own_words() -> None:
     assert world.owes(StartRun) == []
     world.pass_time(1)
     (start,) = world.owes(StartRun)
-    assert start.prompt == "[Quarterdeck] You asked to be woken now: Look at the build"
+    told = "[Quarterdeck] You asked to be woken now: “Look at the build” (your own words)"
+    assert start.prompt == told
     assert world.states["session/s-1"].wakes == ()
 
 
