@@ -74,6 +74,16 @@ def line(stake: Stake) -> str:
             return f"Overwrites a disk ({first}): {STAYS}"
         case "files":
             return f"Deletes what may lie outside its tree ({first}): {STAYS}"
+        case "files there":
+            return f"Deletes files on another machine ({first}): {STAYS}"
+        case "tree":
+            return "Deletes the whole of its tree: work in it that is nowhere else is lost"
+        case "statements":
+            return (
+                f"Runs statements that stand elsewhere ({first}): they may delete data, read them"
+            )
+        case "fetched":
+            return "Runs what it fetches: nobody has read that, and it can do anything"
         case "tangled":
             return "Too long or too tangled to be judged: read it whole"
         case "account":

@@ -5,7 +5,7 @@
 Plain words, quoted words in which nothing is expanded, `&&`, `;`, `|`, and output thrown away or joined.
 Whatever a shell would work out when it runs (variables, substitutions, patterns, other redirections,
 escapes, background jobs) or that is no printable ASCII is not taken apart at all: None. Pure.
-Neighbours: always.py and irreversible.py judge the parts.
+Neighbours: shell_reader.py reads it, always.py and irreversible.py judge the parts.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from engine.rules import shell_reader
+from engine.rules.shell_reader import Command
+
 _ASCII: Final = re.compile(r"[ -~]+")
-_TOKEN: Final = re.compile(
-    r"""(?P<space>\ +)
-    | (?P<quiet>(?:2>&1|[12]?>/dev/null)(?=[ ;|&]|$))
-    | (?P<end>&&|;|\|(?!\|))
-    | (?P<word>(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|"[^"$`\\!]*")+)""",
-    re.VERBOSE,
-)
-_QUOTED: Final = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+_PLAIN: Final = re.compile(r"""(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|"[^"$`\\!]*")+""")
 _PROGRAM: Final = re.compile(r"[A-Za-z0-9_+./-]+")
+_QUIET: Final = ("2>&1", ">/dev/null", "1>/dev/null", "2>/dev/null")
+_BETWEEN: Final = ("", "&&", ";", "|")
 
 
 def named(text: str) -> frozenset[str]:
@@ -51,25 +49,20 @@ def parts(command: str) -> tuple[Part, ...] | None:
     """Return the simple commands of a line, None where it may do more than it shows."""
     if not _ASCII.fullmatch(command):
         return None
-    found: list[Part] = []
-    words: list[str] = []
-    piped, at = False, 0
-    while at < len(command):
-        token = _TOKEN.match(command, at)
-        if token is None:
-            return None
-        at = token.end()
-        if token.lastgroup == "word":
-            if not words and not _PROGRAM.fullmatch(token[0]):
-                return None  # set before it (A=1), or spelt so as not to be seen
-            words.append(_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", token[0]))
-        elif token.lastgroup == "end":
-            if not words:
-                return None
-            found.append(Part(tuple(words), piped))
-            words, piped = [], token[0] == "|"
-        elif token.lastgroup == "quiet" and not words:
-            return None
-    if not words:
+    reading = shell_reader.read(command)
+    if not (reading.whole and reading.bare and all(map(_shows_all, reading.commands))):
         return None
-    return (*found, Part(tuple(words), piped))
+    return tuple(
+        Part(tuple(word.text for word in one.words), one.piped) for one in reading.commands
+    )
+
+
+def _shows_all(command: Command) -> bool:
+    """Whether a simple command does no more than its words say, none of them spelt so as not to be seen."""
+    return (
+        command.before in _BETWEEN
+        and bool(command.words)
+        and _PROGRAM.fullmatch(command.words[0].raw) is not None
+        and all(_PLAIN.fullmatch(word.raw) for word in command.words)
+        and all(one.at and one.sign + one.target.raw in _QUIET for one in command.redirects)
+    )
