@@ -19,7 +19,7 @@ import httpx
 import telegram
 from telegram.error import InvalidToken, TelegramError
 
-from bot import text, text_owners, token_file
+from bot import logins, text, text_owners, token_file
 from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
@@ -179,6 +179,9 @@ class App:
                     tasks.create_task(self.morning.run(), name="morning"),
                     tasks.create_task(self.reminders.run(), name="reminders"),
                     tasks.create_task(self.requests.sealed.run(), name="sealed prompts"),
+                    tasks.create_task(
+                        logins.close_over(self.cards, self.requests.sealed), name="logins"
+                    ),
                     tasks.create_task(self._name_commands(), name="commands"),
                     tasks.create_task(forget_daily(self.store), name="forget"),
                 ]

@@ -11,7 +11,7 @@ Knows no Telegram: outbox.py does the sending, text.py the words, engine.api bri
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 from msgspec.structs import replace
 
-from bot import text, text_buttons, text_live, text_owners
+from bot import text, text_buttons, text_live, text_login, text_owners
 from bot.outbox import Outbox
 from bot.quiet import Quiet
 from bot.text import Words
@@ -32,6 +32,7 @@ from engine.views import (
     CommandCard,
     KeyedCard,
     LimitCard,
+    LoginCard,
     Note,
     OwnerEntry,
     OwnerView,
@@ -57,6 +58,7 @@ ASKS = (
 )
 STALE_S = 86400.0
 NOTE_UNSHOWN = "A line for you cannot be shown: the log says why."
+LOGIN = "login-"  # what the cards of logins begin with (engine/board/login_card.py)
 OWNER = "owner"  # the fact that keeps what the owner set
 
 
@@ -92,6 +94,7 @@ class Cards:
         self.zone = zone
         self.locked = False
         self.pin = False  # one is set, and asked for
+        self.logins_over: asyncio.Queue[Callable[[str], bool]] = asyncio.Queue()  # of accounts
         self._since_connected: set[str] = set()
         self._owner_told = False
         self._unshown: set[str] = set()
@@ -115,8 +118,7 @@ class Cards:
             case OwnerView():
                 await self._own(change)
             case Gone():
-                self.live.pop(change.id, None)
-                self._outbox.strip(change.id)
+                self._gone(change.id, self.live.pop(change.id, None))
             case Ready():
                 if not self._owner_told:
                     await self._own(OwnerView())  # told only where there is something to tell
@@ -167,8 +169,21 @@ class Cards:
         """Return an owner for a sentence."""
         return text_owners.called(self._names.get(owner), str(owner))
 
+    def _gone(self, card_id: str, card: AnyCard | None) -> None:
+        """Have nothing to be pressed any more; of a login's card its link goes too."""
+        if not card_id.startswith(LOGIN):
+            self._outbox.strip(card_id)
+            return
+        account = card.account if isinstance(card, LoginCard) else ""
+        self._outbox.strip(card_id, text.said(text_login.over(account)))
+        if account:
+            self.logins_over.put_nowait(lambda name: name == account)
+
     async def _show(self, card: AnyCard) -> None:
         before = self.live.get(card.id)
+        if isinstance(before, LoginCard) and isinstance(card, LoginCard):
+            account, over = card.account, before.runs and not card.runs
+            self.logins_over.put_nowait(lambda name: over and name == account)
         self.live[card.id] = card
         await self._show_one(card)
         if isinstance(card, SessionCard) and before is not None and before.whose != card.whose:
@@ -245,10 +260,13 @@ class Cards:
             del self.live[card]
         for card, shown in list(self._outbox.shown.items()):
             if shown.live and card not in self.live:
-                self._outbox.strip(card)
+                self._gone(card, None)
         for card in self._outbox.perhaps() - self._outbox.shown.keys() - self.live.keys():
             self._outbox.strip(card)
         self._since_connected.clear()
+        logins = [one for one in self.live.values() if isinstance(one, LoginCard)]
+        runs = {one.account for one in logins if one.runs}
+        self.logins_over.put_nowait(lambda name: name not in runs)
 
     async def _note(self, note: Note) -> None:
         says = [Say(words=text.said(NOTE_UNSHOWN), goal=note.goal, sounds=note.sounds)]

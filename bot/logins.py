@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from bot import text, text_fleet, text_login
+from bot.cards import Cards
 from bot.panels import Engine, verdict
-from bot.sealed_prompt import Kind
+from bot.sealed_prompt import Kind, SealedPrompts
 from bot.unsaid import Item, Prompt, Say
 from engine.views import AnyCard, LoginCard
 
@@ -19,6 +20,12 @@ CODE = "code"
 ASKING = (TOKEN, CODE)
 BEGINS = ("log_in", "again")
 NEEDS_NONE = "rehearsal"
+
+
+async def close_over(cards: Cards, sealed: SealedPrompts) -> None:
+    """Close the questions of logins that ended, however they did, until cancelled."""
+    while True:
+        await sealed.close(CODE, await cards.logins_over.get())
 
 
 async def begin(engine: Engine, name: str, agent: str, cause: str) -> tuple[str, list[Item]]:
@@ -85,5 +92,6 @@ KINDS = (
         as_text=text_login.CODE_AS_TEXT,
         bare=re.compile(r"(?!/)(?!\S*://)(?=\S*[#\d])\S{6,}"),
         kept=False,
+        goes=True,
     ),
 )

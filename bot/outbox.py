@@ -140,8 +140,11 @@ class Outbox:
             there = Edit(message_id=shown.message_id, words=words, goal=shown.goal)
             await self.say(shown.chat, Weight.ANSWER, there)
 
-    def strip(self, card: str) -> None:
-        """Want a card's buttons gone: what it asked is no question any more."""
+    def strip(self, card: str, last: Words | None = None) -> None:
+        """Want a card's buttons gone: what it asked is no question any more.
+
+        last   what it says from now on, where its words must go too
+        """
         shown, wanted = self.shown.get(card), self.wanted.get(card)
         if wanted is not None and (wanted.words is None or not wanted.words.buttons):
             return
@@ -150,6 +153,9 @@ class Outbox:
             for lane in self.lanes.values():
                 if card in lane.perhaps():
                     self.show(Wanted(card=card, goal="", chat=lane.chat, words=None))
+        elif last is not None and (shown.live or wanted is not None):
+            goal, chat = shown.goal, shown.chat
+            self.show(Wanted(card=card, goal=goal, chat=chat, words=last, weight=Weight.ANSWER))
         elif wanted is not None and wanted.words is not None and not wanted.asks:
             # It was settled, and that is still to be shown: its words stay true.
             self.show(replace(wanted, words=replace(wanted.words, buttons=())))

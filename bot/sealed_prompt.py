@@ -43,6 +43,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     bare     what is taken for the answer without Reply; a whole message
     joined   what is typed is one word, however the app cut or wrapped it
     kept     whether the vault keeps it
+    goes     its question is deleted once it was answered: Telegram edits none that opens a reply
     anything  whatever comes is the answer, but for what `bare` leaves out; of several such questions in a
              chat only the newest is open
     closing  what its message says once it was answered; too_late: nobody did in time, and that is told
@@ -57,6 +58,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     bare: re.Pattern[str]
     joined: bool = True
     kept: bool = True
+    goes: bool = False
     anything: bool = False
     closing: Callable[[Prompt], str] | None = None
     too_late: Callable[[Prompt], str] | None = None
@@ -121,6 +123,14 @@ class SealedPrompts:
         opened = [(there, asked, _prompt(asked)) for there, asked in found]
         return [one for one in opened if self._kind(one[2]) and not one[2].used]
 
+    async def close(self, verb: str, over: Callable[[str], bool]) -> None:
+        """Take away the questions of a kind about what is over, by its name."""
+        for chat, asked, prompt in await self._open([verb]):
+            if over(prompt.project):
+                gone = Delete(message_id=asked.message_id, goal=asked.goal)
+                await self._outbox.say(chat, Weight.ANSWER, gone)
+                await self._use_up(chat, asked, replace(prompt, used=OVER))
+
     async def begin(self, chat: int, verb: str) -> list[Item]:
         """Close what is still open of a kind in a chat: another is asked now. Return what shows it."""
         items: list[Item] = []
@@ -181,6 +191,8 @@ class SealedPrompts:
         if kind.closing is not None:
             words = text.said(kind.closing(prompt))
             shown = [Edit(message_id=asked.message_id, words=words, goal=asked.goal)]
+        elif kind.goes:
+            shown = [Delete(message_id=asked.message_id, goal=asked.goal)]
         says = [Say(words=text.said(told))] if told else []
         return Reply((*gone[:-1], *shown, *says, named))
 
@@ -218,7 +230,9 @@ class SealedPrompts:
         for _, asked in await self._store.prompts(list(self._kinds), since, one.by.chat):
             prompt = _prompt(asked)
             kind = self._kind(prompt)
-            if kind is None or prompt.used not in (0, LATE) or in_goal != asked.goal:
+            # One typed for a question that was just closed is no line for anybody either.
+            late = prompt.used == LATE or (prompt.used == OVER and kind and not kind.anything)
+            if kind is None or (prompt.used and not late) or in_goal != asked.goal:
                 continue
             if self._answers(kind, parts):
                 return asked

@@ -26,10 +26,18 @@ CODE = (
 CODE_FIELD = "The code, and nothing else"
 CODE_OF = "the code for {name}"  # how it is called where it is said that it was deleted
 CODE_USED = (
-    "That question was answered already; what you sent now was deleted and not used. Another code: Code… "
-    "on the card, or Try again."
+    "That question is over: what you sent now was deleted and not used. Another code: Code… on the card, "
+    "or Try again."
 )
 CODE_AS_TEXT = "Send the code as text, not as a file. What you sent was deleted."
+
+
+def over(account: str) -> str:
+    """What stands where a login's card was, link and all."""
+    of = f" of {one_line(account, 40)}" if account else ""
+    return (
+        f"The login{of} is over: its link and code are good no more. /accounts shows how it stands."
+    )
 
 
 def title(card: LoginCard) -> str:

@@ -365,6 +365,10 @@ class LoginCard(Card, frozen=True, kw_only=True):
     words: str = ""
     unfenced: str = ""
 
+    @property
+    def runs(self) -> bool:
+        return self.stage in ("starting", "open", "checking")
+
 
 AnyCard: TypeAlias = (
     SessionCard

@@ -53,6 +53,7 @@ class _Login:
         self.n = 0
         self.raw = b""
         self.typed = ""
+        self.taken = set()  # type: set[str]  # what was typed, by what each came of
         self.asked_again = 0  # what had been printed when something was typed
         self.looked = 0  # and when it was looked at last
         self.looked_at = 0.0
@@ -174,13 +175,16 @@ class SignIns:
             self._logins.pop(login, None)
         return told
 
-    async def type_in(self, login: str, line: str) -> Fields:
-        """Type a line into it, as its owner would."""
+    async def type_in(self, login: str, line: str, once: str = "") -> Fields:
+        """Type a line into it, as its owner would; what came of the same `once` is typed no second time."""
         known = self._known(login)
+        if once and once in known.taken:
+            return {}
         if known.over:
             raise Refusal("That login has ended.")
         if not line or len(line) > _LONGEST or re.search(r"[\x00-\x1f\x7f]", line):
             raise Refusal(f"What is typed into a login is a line of at most {_LONGEST} characters.")
+        known.taken.add(once)
         known.typed, known.asked_again = line, len(known.raw)
         known.told = {**known.told, "asks": False}
         os.write(known.terminal, line.encode("utf-8"))

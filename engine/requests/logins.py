@@ -1,14 +1,18 @@
 """Logins from the phone: begun, answered with what was typed, cancelled.
 
 What was typed is opened here and goes straight to the terminal that waits for it: no event, no log, no
-file holds it. Neighbours: rules/logins.py decides, engine/sign_ins.py follows, accounts.py has the vault.
+file holds it. So it is noted as typed only once the terminal has it. Asked again, its node knows whether it
+was; a node or an engine that died has ended the login, which is said. Neighbours: rules/logins.py decides, engine/sign_ins.py follows, accounts.py has the vault.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
+import logging
 
 from engine.adapters import sign_in
+from engine.adapters.machines import NodeRefused
 from engine.errors import Refused
 from engine.requests.accounts import Accounts
 from engine.rules import logins
@@ -16,8 +20,11 @@ from engine.rules.events import AccountAdded, LoginBegun, LoginTyped
 from engine.rules.logins import Login
 from engine.rules.words import Account
 
+log = logging.getLogger(__name__)
+
 SHOWN = "Starting: the link comes on this card"
 TYPED = "Typed in. Its card says how it went."
+TAKEN = "A code was typed in already; this one was not. The card says how it goes."
 LONGEST = 4000  # characters that a terminal takes in a line: engine/node/sign_in.py
 TOO_LONG = f"A code is one line of at most {LONGEST} characters: nothing was typed in."
 THERE = "Account {} is there already: give it another token, or press Log in under /accounts."
@@ -50,25 +57,36 @@ class Logins(Accounts):
 
     async def answer_login(self, name: str, sealed: bytes | str, cause: str = "") -> dict[str, str]:
         """Type what was sealed for us into an account's login: {"verdict": words}."""
+        if await self._ledger.knows(cause):
+            return {"verdict": TYPED}
         login, account = logins.of(self._fleet().logins, name), self._fleet().account(name)
         if login is None or account is None or not login.live:
-            return {"verdict": logins.NOT_OPEN}
+            return {"verdict": logins.NOT_TYPED}
+        if login.stage is logins.Stage.CHECKING:
+            return {"verdict": TAKEN}
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         typed = self._open(body).decode("utf-8", "replace").strip()
         if len(typed) > LONGEST or not typed.isprintable():
-            raise Refused(TOO_LONG)  # as its machine would, once it counts as typed
+            raise Refused(TOO_LONG)  # as its machine would
         if not sign_in.is_answer(account, typed):
             raise Refused(sign_in.way_of(account).wrong or "That is empty.")
-        if not await self._loop.post("fleet", LoginTyped(login=login.id), cause):
-            return {"verdict": TYPED}
-        await self._type(login, typed)
+        if not await self._type(login, typed, cause):
+            return {"verdict": logins.NOT_TYPED}
+        with contextlib.suppress(Refused):  # locked just now: it was typed all the same
+            await self._loop.tell("fleet", LoginTyped(login=login.id), cause)
         return {"verdict": TYPED}
 
-    async def _type(self, login: Login, typed: str) -> None:
+    async def _type(self, login: Login, typed: str, cause: str) -> bool:
+        """Return whether its terminal has it; not, where that is gone. Raises Unavailable."""
         machine = self._reached.get(login.machine)
         if machine is None:
-            raise Refused(f"{login.machine} is not there any more.")
-        await machine.call("login.type", login=login.id, line=typed)
+            return False
+        try:
+            await machine.call("login.type", login=login.id, line=typed, once=cause)
+        except NodeRefused as no:  # our engine or its node was another one when it began
+            log.info("not typed in login=%s: %s", login.id, no.sentence)
+            return False
+        return True
 
     async def keep_token(self, account: str, variable: str, token: str) -> None:
         """Keep what a login handed out."""

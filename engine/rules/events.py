@@ -1128,7 +1128,7 @@ class LoginShown(Event, frozen=True):
 
 
 class LoginTyped(Event, frozen=True):
-    """Request: what it asked for was typed back; what that was is nowhere."""
+    """Fact: what it asked for was typed back; what that was is nowhere."""
 
     login: str
 

@@ -31,6 +31,10 @@ TYPE_BACK = ("claude",)  # those of them that want a code typed back
 NO_LOGIN = "It has no login yet."
 CUT_OFF = "it was cut off"
 NOT_OPEN = "That login is not under way any more. Its card begins another."
+NOT_TYPED = (
+    "That login is over, so what you sent was not typed in; it is deleted. Log in or Try again on its card "
+    "begins another, which asks anew."
+)
 
 
 class Stage(StrEnum):
@@ -99,7 +103,7 @@ def after(
         return _begun(logins, event)
     known = named(logins, event.login)
     match event:
-        case LoginTyped() | LoginCancelled() if known is None:
+        case LoginCancelled() if known is None:
             raise Refused(NOT_OPEN)
         case _ if known is None:
             return logins  # of a try that was given up

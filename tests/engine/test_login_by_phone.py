@@ -11,14 +11,17 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.emulator import Message
 from engine.adapters.machines import Local
 from engine.engine import Engine
-from engine.errors import Refused
+from engine.errors import Refused, Unavailable
+from engine.requests.logins import TYPED
 from engine.rules.fleet import Fleet
+from stores.sealing import read_key, seal
 from tests import login_program
 from tests.engine.chat import Chat, chatting
 from tests.engine.phone import LIMIT_S
@@ -148,6 +151,71 @@ async def test_a_new_account_asks_for_a_login_and_one_that_fails_can_be_tried_ag
         chat.phone.tap(card, "Cancel")
         await chat.phone.wait_for(lambda m: m.id == card.id and not m.labels, timeout=LIMIT_S)
         assert not fleet(chat.engine).logins
+
+
+async def test_a_login_that_is_over_leaves_no_link_and_no_question(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        command = an_agent(tmp_path / "agent")
+        door = chat.engine.door
+        await door.add_account("main", "claude", command=command, cause="account")
+        await door.log_in("main", cause="begin")  # it is signed in: nothing waits for it
+        card = await shown(chat, LINK, label="Code…")
+        prompt = await chat.tapped(card, "Code…", "a reply to this message")
+        await chat.tapped(card, "Cancel", "The login of main is over", "/accounts")
+        await chat.phone.until(lambda: chat.phone.message(prompt.id) is None)
+        assert not [message for message in chat.phone.messages() if LINK in message.text]
+        (late,) = chat.phone.send(GOOD)
+        await chat.until("That question is over", after=late.id)
+        assert chat.phone.message(late.id) is None
+
+        await door.log_in("main", cause="again")
+        card = await shown(chat, LINK, label="Code…")
+        prompt = await chat.tapped(card, "Code…", "a reply to this message")
+        chat.phone.reply(prompt, f"bad1#{STATE}")
+        await shown(chat, "A login failed", "Try again begins anew", label="Try again")
+        await chat.phone.until(lambda: chat.phone.message(prompt.id) is None)
+        assert not [message for message in chat.phone.messages() if LINK in message.text]
+
+
+class Cut(Local):
+    """A machine whose link breaks as something is to be typed into a login: before, or after it was."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.cuts = ["before", "after"]
+
+    async def call(self, op: str, **arguments: Any) -> dict[str, Any]:
+        if op != "login.type" or not self.cuts:
+            return await super().call(op, **arguments)
+        if self.cuts.pop(0) == "after":
+            await super().call(op, **arguments)
+        raise Unavailable("The link broke.")
+
+
+async def test_a_line_is_typed_once_whatever_breaks_and_asked_again_if_it_is_lost(
+    tmp_path: Path,
+) -> None:
+    machine = Cut(tmp_path / "home")
+    async with chatting(tmp_path, machine=machine) as chat:
+        door, command = chat.engine.door, an_agent(tmp_path / "agent")
+        sealed = seal(read_key(chat.home.vault_pub), GOOD.encode())
+        await door.add_account("main", "claude", command=command, cause="account")
+        await door.log_in("main", cause="begin")
+        await shown(chat, LINK, label="Code…")
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await door.answer_login("main", sealed, cause="typed")
+            assert not await chat.engine.door._ledger.knows("typed")
+        for _ in range(2):  # asked again, by a bot that was killed too
+            assert (await door.answer_login("main", sealed, cause="typed"))["verdict"] == TYPED
+        await chat.until("Account main is signed in.")
+
+        await door.log_in("main", cause="another")
+        await shown(chat, LINK, label="Code…")
+    async with chatting(tmp_path) as chat:  # it died before the line was typed
+        again = await chat.engine.door.answer_login("main", sealed, cause="lost")
+        assert "so what you sent was not typed in" in again["verdict"]
+    assert holding(tmp_path / "home", GOOD) == []
 
 
 async def test_a_login_the_engine_died_under_is_cut_off_and_ends(tmp_path: Path) -> None:
