@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from bot import text_login, text_places, text_stakes, text_trust
+from bot import text_keyed, text_login, text_places, text_stakes, text_trust
 from bot.entities import (
     Builder,
     Rich,
@@ -24,7 +24,6 @@ from bot.entities import (
 )
 from bot.text_asks import command, listed, permission, question
 from bot.text_buttons import label, rows, side_by_side
-from bot.text_keyed import keyed
 from bot.text_plan_card import plan
 from bot.text_review import review, ship
 from bot.text_session import session, session_stage, worker
@@ -78,6 +77,8 @@ def card(card: AnyCard, zone: tzinfo | None = None, now: float = 0.0) -> Words:
     if card.decided:
         when = f" · {clock(card.decided_at, zone)}" if card.decided_at else ""
         sheet.line(f"✓ {said_line(card.decided)}{when}", "bold")
+    if isinstance(card, KeyedCard):
+        sheet.fact(text_keyed.outcome(card))
     rich = sheet.done()
     if units(rich.text) > ROOM:
         rich = split(rich, ROOM)[0]
@@ -177,7 +178,7 @@ def _body(card: AnyCard, sheet: Sheet, zone: tzinfo | None, now: float) -> None:
         case PermissionCard():
             permission(card, sheet)
         case KeyedCard():
-            keyed(card, sheet)
+            text_keyed.keyed(card, sheet)
         case QuestionCard():
             question(card, sheet)
         case ApproachCard():

@@ -39,7 +39,14 @@ def keyed(card: KeyedCard, sheet: Sheet) -> None:
             f"Allow once runs it now; what it prints goes to the agent without the value.{again}"
         )
     sheet.fact(text_rules.kept(card))
-    sheet.fact(f"It ran: {said_line(card.outcome, 200)}" if card.outcome else "")
+
+
+def outcome(card: KeyedCard) -> str:
+    """Return how it went, said below that it was allowed; "" where that is not known."""
+    how = said_line(card.outcome, 200)
+    if how.startswith("did not run"):
+        return "✗ It did not run. Its agent was told why."
+    return f"✓ It ran: {how}" if how.startswith("exit 0 ") else f"✗ It failed: {how}" if how else ""
 
 
 def _command(whole: str, sheet: Sheet) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.rules import keyed_rule, news
-from engine.rules.effects import AnyEffect, CloseRun, RunKeyed, Tell
+from engine.rules.effects import AnyEffect, CloseRun, RunKeyed, Say, Tell
 from engine.rules.events import AskSettled, GaveUp, KeyedOver, KeyedTold
 from engine.rules.session_state import KeyedRun, Line, OpenAsk, Session, Step, next_turn
 from engine.rules.words import HERE, Role
@@ -21,6 +21,7 @@ from engine.rules.words import HERE, Role
 OPEN_AT_ONCE = 5  # of one session: asked for, or running
 GRACE_S = 5.0
 CUT_OFF = "cut off"
+SHOWN = 160  # characters of a command that are told where a rule allowed it
 
 
 def is_open(now: Session, asked: keyed_rule.Wanted) -> bool:
@@ -63,13 +64,23 @@ def over(now: Session, event: KeyedOver) -> Step:
         return now, ()
     left = replace(now, keyed=tuple(other for other in now.keyed if other.ask != event.ask))
     told: tuple[AnyEffect, ...] = ()
-    if one.by == "owner":  # a rule's answer had no card
+    if one.by == "owner":
         told = (Tell(stream=f"ask/{event.ask}", event=KeyedTold(how=event.how)),)
+    else:  # a rule's answer had no card
+        told = (Say(goal=now.goal, kind="news", text=_used(now, one, event)),)
     if now.final:
         return left, told
     words = news.keyed_over(one.command, event.how, event.output, began=event.began)
     after, effects = next_turn(replace(left, queue=(*left.queue, Line(words, "answer"))))
     return after, (*told, *effects)
+
+
+def _used(now: Session, one: KeyedRun, event: KeyedOver) -> str:
+    """Say in one quiet line what a rule of the owner's had done in their place."""
+    shown = one.command if len(one.command) <= SHOWN else f"{one.command[: SHOWN - 1]}…"
+    used = "Used" if event.began else "Not used:"
+    names, where = ", ".join(one.names), now.machine or HERE
+    return f"{used} {names} for “{shown}” on {where} (Always): {event.how}."
 
 
 def gave_up(now: Session, event: GaveUp) -> Step:

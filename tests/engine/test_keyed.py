@@ -196,6 +196,8 @@ async def test_what_sends_data_out_takes_a_second_tap() -> None:
         assert not list(runs_of(deck.folder).glob("*-key-*"))
         await deck.chat.tapped(second, yes, "Command with a key allowed")
         await deck.heard("run_with_secret: exit ")
+        failed = await deck.chat.until("✓ Allowed by you", "✗ It failed: exit ")
+        assert failed.text.splitlines()[-1].startswith("✗ It failed: exit ")
 
 
 async def test_denied_it_does_not_run() -> None:
@@ -222,6 +224,8 @@ async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None
             "the second, which nobody was asked about",
         )
         assert len(list(deck.folder.rglob("*-key-*/exit.json"))) == 2
+        told = "Used STRIPE_KEY for “grep shop README” on here (Always): exit 0 after"
+        assert (await deck.chat.until(told)).silent
         assert [ask.stage for ask in deck.engine.loop.states("ask").values()] == ["answered"]
         decided = [row.verdict for row in await deck.engine.door.audit() if row.who == "your rule"]
         assert decided == ["Allowed run_with_secret: grep shop README with STRIPE_KEY"]

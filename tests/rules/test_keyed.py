@@ -161,6 +161,20 @@ def test_its_work_is_left_alone_until_the_command_is_over_and_then_it_hears_of_i
     assert [collect.piece for collect in world.owes(Collect)] == ["p-1"]
 
 
+def test_a_use_by_a_rule_is_told_in_one_quiet_line() -> None:
+    world = asking()
+    allow(world, for_good=True)
+    over(world)
+    assert not [said for said in world.said if "(Always)" in said.text]  # its card told
+    start = world.begin_turn()
+    world.post(ME, wanting(world, number=2))
+    world.end_turn(start, "I asked again.")
+    world.post(ME, KeyedOver(ask="a-2", how="exit 3 after 1 s", output=""))
+    (said,) = [said for said in world.said if "(Always)" in said.text]
+    assert said.text == "Used KEY for “report --month May” on here (Always): exit 3 after 1 s."
+    assert (said.kind, said.sounds) == ("news", False)
+
+
 def test_what_is_denied_does_not_run_and_its_agent_hears_why() -> None:
     world = asking()
     world.post("ask/a-1", Answered(decision=Decision.DENY))
