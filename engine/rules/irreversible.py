@@ -33,7 +33,7 @@ _WORDS: Final = named(
     "order checkout migrate migration migrations send email notify post put patch merge close "
     "transfer grant revoke rotate login logout"
 )
-_KEYS: Final = named(
+KEYS: Final = named(
     "secret secrets token tokens password passwords passwd passphrase credential credentials "
     "apikey keyring keychain vault netrc npmrc pypirc pgpass htpasswd kubeconfig pem rsa dsa ed25519 ecdsa "
     "env environ private ssh gnupg aws"
@@ -80,12 +80,12 @@ def _is_address(word: str) -> bool:
 
 def about_keys(words: Sequence[str]) -> bool:
     """Whether a simple command names what holds keys or passwords."""
-    return words[0].lower() in _KEY_PROGRAMS or any(pieces(word) & _KEYS for word in words)
+    return words[0].lower() in _KEY_PROGRAMS or any(pieces(word) & KEYS for word in words)
 
 
 def tool_undone_by_nobody(name: str) -> bool:
     """Whether a tool's name says that it changes what is elsewhere."""
-    return bool(pieces(name) & (_WORDS | _KEYS))
+    return bool(pieces(name) & (_WORDS | KEYS))
 
 
 def pieces(word: str) -> set[str]:

@@ -1,10 +1,8 @@
 """A command that is to be given stored keys: what was asked for, and the rule that Always would keep of it.
 
-A rule is the whole argv, word for word, with the names of the keys. It is kept of a plain program only:
-none that runs what it is handed or what it finds in the tree (a shell, an interpreter, a build tool, git),
-or that prints its variables, no file of the tree, no letters but plain ones, nothing that irreversible.py
-knows. A name that lies about itself is not seen through:
-the card shows the command, and that it can read the key. Pure.
+A rule is the whole argv, word for word, with the names of the keys. It is kept of what keyed_commands.py
+has in its table alone, every word of it: never of what runs other things, prints its variables or is handed
+something of the tree. Why none is kept is said as far as a name tells; that decides nothing. Pure.
 
 Neighbours: asking.py puts it to the owner, keyed_run.py has it run, always.py has the rules of all else.
 """
@@ -20,7 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.rules import irreversible
+from engine.rules import irreversible, keyed_commands
 from engine.rules.shell import named
 from engine.rules.words import AlwaysKind, AlwaysRule
 
@@ -39,34 +37,17 @@ class Never(StrEnum):
     HANDED = "handed"  # it is given a file of the tree
     PRINTS = "prints"  # the key itself is what it is for
     SIGNS = "signs"  # two such commands may look alike
+    UNKNOWN = "unknown"  # not all of it is in the table of what we know
 
 
-# What runs what it is given, or what lies in the folder it is started in.
+# What runs what it is given, or what lies in the folder it is started in: the best known, to say so.
 _RUNNERS: Final = named(
-    "sh bash dash zsh fish ksh csh tcsh ash busybox toybox pwsh powershell cmd "
-    "env exec eval command builtin source nohup nice ionice time timeout stdbuf setsid script unbuffer "
-    "xargs parallel watch entr find fd awk gawk mawk sed ed ex vi vim nvim nano emacs less more man "
-    "sudo doas su runuser setpriv capsh chroot unshare nsenter bwrap firejail flatpak-spawn strace ltrace "
-    "gdb lldb perf valgrind ssh scp sftp rsync mosh autossh socat nc ncat netcat telnet tmux screen expect "
-    "docker podman nerdctl docker-compose compose kubectl helm vagrant packer nomad systemd-run at batch "
-    "python pypy ipython jupyter pip pipx uv uvx poetry pdm pipenv conda mamba tox nox hatch pytest "
-    "node nodejs deno bun tsx ts-node npm npx pnpm pnpx yarn corepack jest vitest playwright cypress "
-    "perl ruby irb gem bundle bundler rake rails rspec php composer lua luajit tclsh wish guile racket "
-    "java javac jshell kotlin kotlinc scala sbt gradle gradlew mvn mvnw ant groovy clojure clj lein "
-    "go cargo rustc dotnet swift swiftc zig nim crystal julia rscript r octave matlab erl elixir mix iex "
-    "make gmake cmake ninja meson bazel just task scons waf ansible terraform tofu pulumi "
-    "git gh hub glab hg svn jj pre-commit direnv dotenv op doppler chamber aws-vault vault sops "
-    "taskset flock chrt setarch linux32 linux64 i386 x86_64 prlimit run-parts fakeroot fakechroot sg newgrp "
-    "dbus-run-session dbus-launch pkexec start-stop-daemon ld.so ld-linux wine mono qemu proot "
-    "systemd-nspawn machinectl toolbox toolbx distrobox flatpak snap logrotate cron crontab anacron "
-    "watchexec hyperfine nodemon pm2 forever concurrently cross-env dotenvx infisical mise asdf rbenv pyenv "
-    "nvm volta fnm nu xonsh elvish hy sbcl ecl gforth runghc runhaskell ghc ghci stack cabal ocaml dune opam "
-    "nix nix-shell nix-build guix gcc g++ cc c++ cpp clang clang++ ld webpack vite rollup esbuild tsc "
-    "gulp grunt turbo nx lerna rush next nuxt eslint prettier hugo jekyll mkdocs sphinx-build alembic flask "
-    "celery gunicorn uvicorn hypercorn uwsgi dbt snakemake nextflow ctest qmake cmake m4 bc dc gnuplot gs "
-    "latex pdflatex xelatex lualatex tex act earthly dagger mill buck buck2 pants please gpg gpg2 "
-    "tar bsdtar cpio sort split zip install mail mailx mutt "
-    "psql mysql mariadb sqlite sqlite3 mongosh mongo redis-cli duckdb osascript open xdg-open"
+    "sh bash dash zsh fish ksh busybox pwsh env exec eval xargs parallel watch find awk sed vi vim less sudo doas "
+    "su chroot nohup nice timeout time strace flock prlimit ssh rsync docker podman kubectl helm systemd-run "
+    "python pypy ipython pip pipx uv uvx poetry tox pytest node deno bun npm npx pnpm yarn perl ruby bundle rake "
+    "rails php composer lua java gradle gradlew mvn go cargo dotnet swift mix make cmake ninja bazel just task "
+    "ansible terraform tofu pulumi git gh glab hg op doppler direnv nix gcc g++ cc clang tar sort split zip "
+    "psql mysql mariadb sqlite sqlite3 mongosh mongo duckdb"
 )
 # What tells the variables it was given: the key, to whoever reads what it prints.
 _PRINTERS: Final = named("printenv set export declare typeset compgen dotenv-cli envsubst")
@@ -127,19 +108,26 @@ def _never(argv: Sequence[str]) -> Never | None:
     program, *arguments = argv
     if not program or not all(_PLAIN.fullmatch(word) for word in argv if word):
         return Never.SIGNS
+    return None if keyed_commands.understood(argv) else _why(program, arguments)
+
+
+def _why(program: str, arguments: Sequence[str]) -> Never:
+    """Return the best reason that a name gives for what is not in the table."""
     if "/" in program or program.startswith("."):
         return Never.FILE
     if _printing(program) or any(_ITSELF.fullmatch(word) for word in arguments):
         return Never.PRINTS
-    if runs_others(program) or any(part in _RUNNERS for part in _parts(program)):
+    if _runs_others(program) or any(part in _RUNNERS for part in _parts(program)):
         return Never.RUNS
-    if any(runs_others(word.rpartition("/")[2]) for word in arguments):
+    if any(_runs_others(word.rpartition("/")[2]) for word in arguments):
         return Never.RUNS  # behind a program that is not known to run others
     if any(_RUNS.fullmatch(word) or _EXEC.fullmatch(word) for word in arguments):
         return Never.OPTION
     if any(_IN_TREE.fullmatch(word) for word in arguments):
         return Never.HANDED
-    return Never.STAYS if irreversible.undone_by_nobody(argv) else None
+    if irreversible.undone_by_nobody((program, *arguments)):
+        return Never.STAYS
+    return Never.UNKNOWN
 
 
 def _printing(program: str) -> bool:
@@ -151,7 +139,7 @@ def _parts(program: str) -> list[str]:
     return [part.rstrip(".0123456789") for part in re.split(r"[-_]", program.lower())]
 
 
-def runs_others(name: str) -> bool:
+def _runs_others(name: str) -> bool:
     """Whether a program of that name runs others: `python3.11` as `python` does."""
     known = name.lower().removesuffix(".exe")
     return known in _RUNNERS or re.sub(r"[-_.]?\d[\d.]*$", "", known) in _RUNNERS

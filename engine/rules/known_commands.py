@@ -7,7 +7,8 @@
 An option that is not in the table is not understood, however harmless: many programs run what one of
 theirs names. So is a path out of the tree, or to what is hidden or holds a key. What a known command
 finds in the tree (a Makefile, a test) is the tree's, as it is for the project's check. Pure.
-Neighbours: shell.py takes a line apart, always.py asks, irreversible.py says more of what is never kept.
+Neighbours: shell.py takes a line apart, always.py asks, keyed_commands.py has the table for
+commands with keys, irreversible.py says more of what is never kept.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ _KINDS: Final = {
     "target": re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*"),
     "task": re.compile(r":?(test|check|build|assemble|lint|compile|verify|package)"),
     "text": re.compile(r"[^-].*"),
+    "looking": re.compile(r"(list|describe)(-[a-z0-9]+)+|ls|list|get-caller-identity"),
+    "asking": re.compile(r"ping|dbsize|lastsave|status|version"),
+    "bucket": re.compile(r"s3://[A-Za-z0-9._/-]+"),
 }
 _PATHS: Final = ("path", "file", "package", "revision")
 
@@ -177,15 +181,15 @@ _TOOLS: Final[dict[str, Known]] = {
 CARRIERS: Final = ("uv run", "poetry run", "pdm run", "pipenv run", "bundle exec")
 
 
-def _rows(*tables: dict[str, Known]) -> dict[str, Known]:
+def rows(*tables: dict[str, Known]) -> dict[str, Known]:
     return {
         name: row for table in tables for names, row in table.items() for name in names.split(", ")
     }
 
 
-_READS: Final = _rows(_READERS)
-_PIPED: Final = _rows(_READERS, _FILTERS)
-ALL: Final = _rows(_READERS, _TOOLS)
+_READS: Final = rows(_READERS)
+_PIPED: Final = rows(_READERS, _FILTERS)
+ALL: Final = rows(_READERS, _TOOLS)
 
 
 def understood(parts: Sequence[Part]) -> bool:
@@ -203,11 +207,16 @@ def understood(parts: Sequence[Part]) -> bool:
     )
 
 
+def fits(table: dict[str, Known], words: tuple[str, ...]) -> bool:
+    """Whether a simple command is in a table, and each of its words."""
+    return _known(words, table, piped=False)
+
+
 def _known(words: tuple[str, ...], table: dict[str, Known], piped: bool) -> bool:
     pair = " ".join(words[:2])
     if pair in CARRIERS and table is ALL:
         return len(words) > 2 and _known(words[2:], table, piped)
-    for length in (3, 2, 1):
+    for length in (4, 3, 2, 1):
         if (row := table.get(" ".join(words[:length]))) is not None:
             return _fits(row, words[length:], piped)
     return False

@@ -42,7 +42,7 @@ from tests.fakes import git
 VALUE = "sk_live_51HqPurple/Monkey+Dishwasher77"
 CODED = base64.b64encode(VALUE.encode()).decode()
 PRINTS = 'echo "it is $STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 -w 10; echo "$STRIPE_KEY" >&2'
-PLAIN = ["grep", "shop", "README"]
+KNOWN = ["date", "-u"]
 pytestmark = pytest.mark.skipif(
     shutil.which("bwrap") is None and not os.environ.get("CI"),
     reason="unfenced: bubblewrap is not installed here",
@@ -210,15 +210,13 @@ async def test_denied_it_does_not_run() -> None:
 
 
 async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None:
-    again = [asks(PLAIN), asks(PLAIN, expect="that very command is with the owner")]
-    async with decked(*again, later=[asks(PLAIN)]) as deck:
+    again = [asks(KNOWN), asks(KNOWN, expect="that very command is with the owner")]
+    async with decked(*again, later=[asks(KNOWN)]) as deck:
         card = await begun(deck, "Always keeps: exactly this command with STRIPE_KEY, in shop.")
         assert card.labels == ["Allow once", "Always", "Deny"]
         await deck.chat.tapped(card, "Always", "Kept: exactly this command with STRIPE_KEY")
         await deck.heard("run_with_secret: exit 0 after")
-        await deck.chat.sent(
-            "/settings rules", "exactly with STRIPE_KEY, in shop", "grep shop README"
-        )
+        await deck.chat.sent("/settings rules", "exactly with STRIPE_KEY, in shop", "date -u")
         await deck.until(
             lambda: prompts(deck.folder).count("run_with_secret: exit 0 after") == 2,
             "the second, which nobody was asked about",
@@ -228,7 +226,7 @@ async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None
         assert (await deck.chat.until(told)).silent
         assert [ask.stage for ask in deck.engine.loop.states("ask").values()] == ["answered"]
         decided = [row.verdict for row in await deck.engine.door.audit() if row.who == "your rule"]
-        assert decided == ["Allowed run_with_secret: grep shop README with STRIPE_KEY"]
+        assert decided == ["Allowed run_with_secret: date -u with STRIPE_KEY"]
 
         second = seal(deck.chat.home.vault_pub.read_bytes(), b"another-value-of-it-99")
         await deck.engine.door.keep_secret("STRIPE_KEY", second, instead=True, cause="second")
