@@ -20,6 +20,7 @@ from engine.config import Config
 from engine.engine import Engine
 from engine.paths import Home
 from stores.sealing import create_keys
+from tests.unhurried import telegram
 
 TOKEN = "7000000002:AAanother-token-that-must-never-be-in-a-log"
 OWNER = 42
@@ -101,7 +102,7 @@ async def chatting(
     home = Home(folder / "home").make()
     create_keys(home)
     home.bot_token.write_text(TOKEN)
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         machines = None if machine is None else {machine.name: machine}
         engine = Engine(home, scenario=scenario, machines=machines)

@@ -26,7 +26,6 @@ async def test_a_goal_gets_through_and_no_card_comes_twice(
     for room in ("bot.lane_cards", "bot.lane_lines"):
         monkeypatch.setattr(f"{room}.UNKNOWN_S", (0.5, 1.0))
     monkeypatch.setattr("bot.polling.BACK_OFF_S", (0.2,) * 5)
-    monkeypatch.setattr("bot.pace.EVERY_S", 0.2)
     (tmp_path / "shop").mkdir()
     git(tmp_path / "shop", "init", "-q", "-b", "main")
     (tmp_path / "shop" / "README.md").write_text("A shop\n")

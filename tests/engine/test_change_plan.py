@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import main
-from bot.emulator import Emulator, Message, Phone
+from bot.emulator import Message, Phone
 from engine import config
 from engine.config import Config
 from engine.engine import Engine
@@ -20,6 +20,7 @@ from engine.rules.plan import Stage
 from stores.sealing import create_keys
 from tests.engine.phone import desk, lead, worker, write
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000003:AAa-third-token-that-must-never-be-in-a-log-x"
 OWNER = 42
@@ -57,7 +58,7 @@ async def at_hand(folder: Path) -> AsyncIterator[tuple[Phone, Engine]]:
     create_keys(home)
     home.bot_token.write_text(TOKEN)
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario))
         async with engine.running():

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from bot.app import main
-from bot.emulator import Emulator
 from engine import config
 from engine.config import Config
 from engine.engine import Engine
@@ -15,6 +14,7 @@ from engine.paths import Home
 from stores.sealing import create_keys
 from tests.bot.test_sent import png
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000002:AAanother-token-that-must-never-be-in-a-log"
 OWNER = 42
@@ -37,7 +37,7 @@ async def test_an_album_reaches_the_agent_and_a_file_comes_back(tmp_path: Path) 
     create_keys(home)
     home.bot_token.write_text(TOKEN)
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         phone = emulator.phone
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario))

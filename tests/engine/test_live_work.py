@@ -19,6 +19,7 @@ from engine.rules.goal_state import Goal
 from stores.sealing import create_keys
 from tests.engine.phone import PIECE, lead, plan, worker, write
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000003:AAone-more-token-that-must-never-be-in-a-log"
 OWNER = 42
@@ -76,7 +77,7 @@ async def test_a_worker_is_watched_and_steered_from_the_phone(tmp_path: Path) ->
     create_keys(home)
     home.bot_token.write_text(TOKEN)
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER, threaded=True) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario))
         async with engine.running():

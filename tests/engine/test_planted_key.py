@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from bot.app import main
-from bot.emulator import Emulator
 from engine import config
 from engine.config import Config
 from engine.engine import Engine
@@ -22,6 +21,7 @@ from engine.paths import Home
 from stores.sealing import create_keys
 from tests.engine.chat import chatting
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000002:AAanother-token-that-must-never-be-in-a-log"
 OWNER = 42
@@ -76,7 +76,7 @@ async def test_a_key_in_a_goal_is_in_no_file_afterwards_and_the_agent_reads_its_
     create_keys(home)
     home.bot_token.write_text(TOKEN)
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario))
         async with engine.running():

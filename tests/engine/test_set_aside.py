@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from bot.app import main
-from bot.emulator import Emulator
 from engine import config
 from engine import engine as engine_module
 from engine.adapters import taking_in
@@ -27,6 +26,7 @@ from engine.rules.fleet import Fleet
 from stores.sealing import create_keys
 from tests.adapters.repositories import repository
 from tests.engine.chat import LIMIT_S, OWNER, TOKEN, Chat
+from tests.unhurried import telegram
 
 
 class Mistake:
@@ -70,7 +70,7 @@ async def decides_and_ends(home: Home, stream: str, event: AnyEvent) -> None:
 @asynccontextmanager
 async def chatting(home: Home) -> AsyncIterator[Chat]:
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home)
         async with engine.running():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import main
-from bot.emulator import Emulator, Message, Phone
+from bot.emulator import Message, Phone
 from engine import config
 from engine.config import Config
 from engine.engine import Engine
@@ -22,6 +22,7 @@ from engine.rules.project import Project
 from engine.rules.words import Command
 from stores.sealing import create_keys
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000003:AAyet-another-token-that-is-in-no-log-either"
 OWNER = 42
@@ -90,7 +91,7 @@ async def box(tmp_path: Path) -> AsyncIterator[Box]:
     create_keys(home)
     home.bot_token.write_text(TOKEN)
     stop = asyncio.Event()
-    async with Emulator(token=TOKEN, owner_id=OWNER, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario))
         async with engine.running():

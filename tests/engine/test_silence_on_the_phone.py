@@ -22,6 +22,7 @@ from engine.rules.session_state import Session, Stage
 from engine.rules.silence import IDLE_TOOL_S, QUIET_S, SHOWN_S
 from stores.sealing import create_keys
 from tests.fakes import git
+from tests.unhurried import telegram
 
 TOKEN = "7000000005:AAyet-one-more-token-that-must-never-be-in-a-log"
 OWNER = 42
@@ -70,7 +71,7 @@ async def test_a_hung_lead_is_resumed_one_that_asks_left_alone_and_a_stuck_one_t
     home, later, stop = Home(tmp_path / "home").make(), Later(), asyncio.Event()
     create_keys(home)
     home.bot_token.write_text(TOKEN)
-    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER, threaded=True) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         engine = Engine(home, scenario=str(scenario), clock=later.clock, uptime=later.uptime)
         async with engine.running():

@@ -31,6 +31,7 @@ from engine.views import AnyCard
 from stores.sealing import create_keys, read_key, seal
 from tests import processes
 from tests.real_agents.model_server import ModelServer
+from tests.unhurried import unhurried
 
 ROOT = Path(__file__).resolve().parents[2]
 AGENTS = Path(os.environ.get("QUARTERDECK_AGENTS", ROOT / ".agents"))
@@ -116,6 +117,7 @@ class Quarterdeck:
     async def __aenter__(self) -> Self:
         self.shop, self.origin = make_shop(self.folder)
         await self._stack.__aenter__()
+        self._stack.enter_context(unhurried())
         await self.emulator.start()
         self._stack.push_async_callback(self.emulator.stop)
         create_keys(self.home)

@@ -10,11 +10,10 @@ engine, and is started again at once, over the same files and the same chat.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot import pace
 from bot.app import main
 from bot.emulator import Emulator
 from bot.inbox import MOST_LIVES
@@ -36,6 +35,7 @@ from tests.engine.scenario import (
 )
 from tests.history import Chat, behind, faults
 from tests.history.scene import rows_of
+from tests.unhurried import telegram
 from tests.walk.walked import Walked, walk
 
 TOKEN = "7000000003:AAa-third-token-that-must-never-be-in-a-log"
@@ -140,26 +140,15 @@ class Aboard:
         return Chat.of(self.emulator, copies=self._reaper.ends if self._reaper else 0)
 
 
-@contextmanager
-def unhurried() -> Iterator[None]:
-    """Have the bot say things as fast as they come: nobody's limit holds here."""
-    before, pace.EVERY_S, pace.EDIT_EVERY_S = (pace.EVERY_S, pace.EDIT_EVERY_S), 0.001, 1.0
-    try:
-        yield
-    finally:
-        pace.EVERY_S, pace.EDIT_EVERY_S = before
-
-
 @asynccontextmanager
 async def aboard(world: World, reaper: Reaper | None = None) -> AsyncIterator[Aboard]:
     """Furnish the world's home, and run an engine and a Bot API on it for a block."""
-    async with Emulator(token=TOKEN, owner_id=OWNER, threaded=True, flood=False) as emulator:
+    async with telegram(TOKEN, OWNER, threaded=True) as emulator:
         setup.write(world.home, Config(owner_ids=(OWNER,), api_url=emulator.url), TOKEN)
         engine = world.engine()
-        with unhurried():
-            async with engine.running():
-                await engine.door.add_project(PROJECT, str(world.repository), cause="cli:1")
-                await engine.door.add_account("main", "rehearsal", cause="cli:2")
-                yield Aboard(world, emulator, engine, reaper)
-                await engine.loop.settle()
-                world.cards = list(engine.door.cards())
+        async with engine.running():
+            await engine.door.add_project(PROJECT, str(world.repository), cause="cli:1")
+            await engine.door.add_account("main", "rehearsal", cause="cli:2")
+            yield Aboard(world, emulator, engine, reaper)
+            await engine.loop.settle()
+            world.cards = list(engine.door.cards())
