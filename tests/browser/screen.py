@@ -141,10 +141,24 @@ class Screen:
         await self.type(text)
         await self.tap("#send")
 
+    async def empty(self) -> None:
+        """Leave the page, and have nothing of it remembered."""
+        origin = await self.look("window.origin")
+        if origin != "null":  # a page that was never opened remembers nothing
+            await self.call("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+        await self.call("Page.navigate", url="about:blank")
+
     async def picture(self) -> bytes:
         """Return what the screen shows as PNG."""
         shot = await self.call("Page.captureScreenshot", format="png", optimizeForSpeed=False)
         return base64.b64decode(shot["data"])
+
+
+async def new_tab(browser: Browser, context: str = "") -> str:
+    """Open one more tab; return its id."""
+    where = {"browserContextId": context} if context else {}
+    made = await browser.call("Target.createTarget", url="about:blank", **where)
+    return str(made["targetId"])
 
 
 @asynccontextmanager
@@ -153,23 +167,34 @@ async def screen(
 ) -> AsyncIterator[Screen]:
     """Give a new tab with nothing remembered, closed afterwards."""
     context = (await browser.call("Target.createBrowserContext"))["browserContextId"]
-    target = await browser.call("Target.createTarget", url="about:blank", browserContextId=context)
-    target_id = target["targetId"]
-    attached = await browser.call("Target.attachToTarget", targetId=target_id, flatten=True)
-    tab = Screen(browser, attached["sessionId"])
-    await tab.call("Page.enable")
-    await tab.call("Runtime.enable")
-    await tab.call("Log.enable")
-    await tab.call(
+    try:
+        tab = await new_tab(browser, context)
+        async with shown(browser, tab, dark=dark, width=width) as phone:
+            yield phone
+    finally:
+        await browser.call("Target.disposeBrowserContext", browserContextId=context)
+
+
+@asynccontextmanager
+async def shown(
+    browser: Browser, tab: str, *, dark: bool = True, width: int = WIDTH
+) -> AsyncIterator[Screen]:
+    """Give a tab that is open, and leave it empty: what it showed may have remembered nothing."""
+    attached = await browser.call("Target.attachToTarget", targetId=tab, flatten=True)
+    phone = Screen(browser, attached["sessionId"])
+    for domain in ("Page", "Runtime", "Log"):
+        await phone.call(f"{domain}.enable")
+    await phone.call(
         "Emulation.setDeviceMetricsOverride",
         **{"width": width, "height": HEIGHT, "deviceScaleFactor": SCALE, "mobile": width < 700},
     )
-    await tab.call("Emulation.setTouchEmulationEnabled", enabled=True)
-    await tab.call("Emulation.setFocusEmulationEnabled", enabled=True)
+    await phone.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    await phone.call("Emulation.setFocusEmulationEnabled", enabled=True)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     calm = {"name": "prefers-reduced-motion", "value": "reduce"}
-    await tab.call("Emulation.setEmulatedMedia", features=[scheme, calm])
+    await phone.call("Emulation.setEmulatedMedia", features=[scheme, calm])
     try:
-        yield tab
+        yield phone
     finally:
-        await browser.call("Target.disposeBrowserContext", browserContextId=context)
+        await phone.empty()
+        await browser.call("Target.detachFromTarget", sessionId=attached["sessionId"])

@@ -27,6 +27,9 @@ OWNER = 42
 LIMIT_S = 60.0
 PUSHED = "✓ push"
 
+Shown = tuple[int, str, tuple[str, ...]]
+Standing = frozenset[Shown]
+
 
 class Chat:
     """The owner's chat, and what is behind it."""
@@ -50,15 +53,19 @@ class Chat:
             await self._bot
             self._bot = None
 
-    async def until(self, *words: str, label: str = "", after: int = 0) -> Message:
+    async def until(
+        self, *words: str, label: str = "", after: int = 0, anew: Standing = frozenset()
+    ) -> Message:
         """Wait for a message of the bot's that holds all these words, and this button.
 
         after   only messages with a higher id count
+        anew    what stood in the chat before: that does not count
         """
 
         def fits(message: Message) -> bool:
             all_there = all(part in message.text for part in words)
-            return message.from_bot and all_there and (not label or label in message.labels)
+            fitting = message.from_bot and all_there and (not label or label in message.labels)
+            return fitting and _as_it_is(message) not in anew
 
         try:
             return await self.phone.wait_for(fits, timeout=LIMIT_S, after=after)
@@ -68,13 +75,18 @@ class Chat:
 
     async def sent(self, line: str, *words: str, label: str = "") -> Message:
         """Send a line, and wait for what it leads to."""
+        before = self._standing()
         self.phone.send(line)
-        return await self.until(*words, label=label)
+        return await self.until(*words, label=label, anew=before)
 
     async def tapped(self, message: Message, button: str, *words: str, label: str = "") -> Message:
         """Press a button, and wait for what it leads to."""
+        before = self._standing()
         self.phone.tap(message, button)
-        return await self.until(*words, label=label)
+        return await self.until(*words, label=label, anew=before)
+
+    def _standing(self) -> Standing:
+        return frozenset(map(_as_it_is, self.phone.from_bot()))
 
     async def shipped(self) -> Message:
         """Press what moves a goal on, up to the push."""
@@ -92,6 +104,10 @@ class Chat:
                 return message
             pressed.add((message.id, message.text))
             self.phone.tap(message, next(label for label in onward if label in message.labels))
+
+
+def _as_it_is(message: Message) -> Shown:
+    return message.id, message.text, tuple(message.labels)
 
 
 @asynccontextmanager
