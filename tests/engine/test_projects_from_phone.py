@@ -73,6 +73,7 @@ async def test_a_folder_is_added_once_its_branch_and_check_were_said(tmp_path: P
         prompt = await chat.tapped(panel, "Check…", "none for none")
         chat.phone.reply(prompt, "make check")
         await chat.until("1. check, set by you", "make check")
+        await chat.until("are checked by it", after=panel.id)
         await chat.sent("/projects check shop true", "are checked by it")
         assert project(chat).check == "true"
         await chat.sent("/projects check shop", "no check of yours any more")
