@@ -12,7 +12,7 @@ import contextlib
 import fcntl
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 
 import httpx
@@ -24,6 +24,7 @@ from bot.answers import Answers
 from bot.cards import Cards
 from bot.delivery import Flooded, outcome
 from bot.full_disk import FullDisk
+from bot.groups import Groups
 from bot.inbox import Inbox
 from bot.morning import Morning
 from bot.outbox import Outbox
@@ -34,7 +35,7 @@ from bot.redact import redacted
 from bot.reminders import Reminders
 from bot.requests import Requests
 from bot.unsaid import Say, Weight
-from engine import config
+from engine import config, pairing
 from engine.api import Asker, Client, on_behalf_of
 from engine.errors import Refused, Unavailable
 from engine.paths import Home
@@ -112,6 +113,7 @@ async def _signed_in_with(token: str, home: Home, public: bytes, stop: asyncio.E
             Attached(home.attached),
             signed_in=lambda: token_file.signed_in(home),
             invites=home.pairing.exists,
+            group_link=lambda: pairing.open_until(home.group_code, time.time()),
             watch_disk=lambda: disk.watch(home.root, store),
         )
         await app.run(stop)
@@ -132,6 +134,7 @@ class App:
         *,
         signed_in: Callable[[], None] = lambda: None,
         invites: Callable[[], bool] = lambda: False,
+        group_link: Callable[[], float] = lambda: 0.0,
         watch_disk: Callable[[], Coroutine[Any, Any, None]] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -145,10 +148,18 @@ class App:
         self.owners = owners
         self.clock = clock
         self.outbox = Outbox(bot, store, owners, attached=attached, clock=clock)
-        self.cards = Cards(self.outbox, store, owners[0], owners=owners)
+        self.groups = Groups(bot, store, engine, self.outbox, owners, open_until=group_link)
+        self.cards = Cards(self.outbox, store, owners[0], owners=owners, groups=self.groups.told)
         self.reminders = Reminders(self.outbox, store, self.cards)
         self.requests = Requests(
-            bot, engine, self.outbox, store, self.cards, public=public, attached=attached
+            bot,
+            engine,
+            self.outbox,
+            store,
+            self.cards,
+            self.groups,
+            public=public,
+            attached=attached,
         )
         self.inbox = Inbox(
             store,
@@ -157,10 +168,11 @@ class App:
             self.requests.handle,
             owners=owners,
             public=public,
+            groups=self.groups,
             let_in=self._let_in,
         )
         self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
-        self.polling = Polling(bot, line, store, self._receive, self._tell)
+        self.polling = Polling(bot, line, store, self.inbox.receive, self._tell)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Start, run until `stop`, drain."""
@@ -169,6 +181,7 @@ class App:
                 return
             await self.store.prune(time.time())
             await self.outbox.open()
+            await self.groups.open()
             await self.cards.open()
             async with self.engine, asyncio.TaskGroup() as tasks:
                 polling = tasks.create_task(self._polled(), name="poll")
@@ -176,6 +189,7 @@ class App:
                     tasks.create_task(self.inbox.run(), name="inbox"),
                     tasks.create_task(self.outbox.run(), name="outbox"),
                     tasks.create_task(self.cards.follow(self.engine), name="changes"),
+                    tasks.create_task(self.groups.run(), name="groups"),
                     tasks.create_task(self.morning.run(), name="morning"),
                     tasks.create_task(self.reminders.run(), name="reminders"),
                     tasks.create_task(self.requests.sealed.run(), name="sealed prompts"),
@@ -227,18 +241,9 @@ class App:
 
     # ---- what is heard
 
-    async def _receive(self, updates: Sequence[dict[str, Any]]) -> None:
-        await self.inbox.receive(updates)
-        await self._leave_groups()
-
     async def _polled(self) -> None:
         await self.inbox.ready.wait()
         await self.polling.run()
-
-    async def _leave_groups(self) -> None:
-        for chat in self.inbox.leave:
-            await self._quietly(self.bot.leave_chat(chat))
-        self.inbox.leave.clear()
 
     async def _name_commands(self) -> None:
         """Offer the commands in the owners' chats; strangers are shown none, nor who is one now."""

@@ -11,7 +11,7 @@ Knows no Telegram: outbox.py does the sending, text.py the words, engine.api bri
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -73,6 +73,7 @@ class Cards:
 
     chat     where cards go whose owner is not known, or none any more: the first owner's
     owners   who commands: kept as the engine tells it, for all that go by it
+    groups   told which are allowed
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Cards:
         chat: int,
         zone: tzinfo | None = None,
         owners: list[int] | None = None,
+        groups: Callable[[Sequence[int]], None] = lambda _: None,
     ) -> None:
         self.live: dict[str, AnyCard] = {}
         self._outbox = outbox
@@ -89,6 +91,7 @@ class Cards:
         self._chat = chat
         self.owners = [chat] if owners is None else owners
         self._of_the_box = tuple(self.owners)
+        self._groups = groups
         self._names: dict[int, OwnerEntry] = {}
         self.others = asyncio.Event()  # other owners than before
         self.zone = zone
@@ -145,6 +148,7 @@ class Cards:
         if list(known) != self.owners:
             self.owners[:] = list(known)
             self.others.set()
+        self._groups([one.id for one in owner.groups])
         self.locked = owner.locked
         self.pin = owner.pin
         self._outbox.quiet = Quiet(*owner.quiet, self.zone) if owner.quiet else None

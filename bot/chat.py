@@ -151,10 +151,15 @@ class Chat:
         self.lost.forget(key)
         self._failures = 0
 
+    @property
+    def is_group(self) -> bool:
+        """Whether others read here too: the troubles of a box are not told there."""
+        return self.pace.group
+
     async def timed(self, at: float) -> None:
         """Compare the clocks as something was just sent; say once a day that the box's is wrong."""
         off_s = self.outbox.wall() - at
-        if not at or abs(off_s) < CLOCK_OFF_S:
+        if not at or abs(off_s) < CLOCK_OFF_S or self.is_group:
             return
         log.warning("the clock is off off_s=%.0f", off_s)
         say = Say(words=text.said(text_away.clock_off(off_s)))

@@ -158,13 +158,17 @@ class Commands:
         return done(heard, result)
 
     async def _new(self, heard: Heard, rest: str) -> list[Item]:
-        first, _, goal = rest.partition(" ") if " " in rest.split("\n")[0] else rest.partition("\n")
-        names = {view.name.lower(): view.name for view in await self._known_projects()}
-        project = names.get(first.lower(), "")
-        words = goal.strip() if project else rest
+        project, words = await self.named(rest)
         if not words:
             return [prompt_for(Prompt("new", project=project, files=heard.files), "")]
         return await self.new_goal(heard, project, words)
+
+    async def named(self, rest: str) -> tuple[str, str]:
+        """Return the project that a goal begins with, "" where it names none, and the goal."""
+        first, _, goal = rest.partition(" ") if " " in rest.split("\n")[0] else rest.partition("\n")
+        names = {view.name.lower(): view.name for view in await self._known_projects()}
+        project = names.get(first.lower(), "")
+        return project, goal.strip() if project else rest
 
     async def new_goal(self, heard: Heard, project: str, goal: str) -> list[Item]:
         result = await self._engine.call(

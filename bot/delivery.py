@@ -112,7 +112,7 @@ def outcome(error: TelegramError) -> Outcome:
         case Forbidden():
             return Blocked()
         case ChatMigrated():
-            return Refused("the group became a supergroup; pair it again")
+            return Blocked()  # the group goes on under another number, as groups.py hears
         case NetworkError() if isinstance(error.__cause__, _NOT_SENT):
             return NotNow(type(error.__cause__).__name__)
         case NetworkError():

@@ -21,9 +21,20 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from bot import text, two_goes
+from bot import text, text_groups, two_goes
 from bot.entities import units
-from bot.gate import Allowed, Ignored, Stranger, admit, pressed_start
+from bot.gate import (
+    Allowed,
+    Ignored,
+    Left,
+    Moved,
+    Onlooker,
+    Stranger,
+    Verdict,
+    admit,
+    pressed_start,
+)
+from bot.groups import Groups
 from bot.outbox import Outbox
 from bot.pace import BACK_OFF_S
 from bot.unsaid import Item, Say, Weight, packed
@@ -73,10 +84,14 @@ class _Batch(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What has to be said because of a message: queued with the end of its handling."""
+    """What has to be said because of a message: queued with the end of its handling.
+
+    aside   what its sender alone hears, in their private chat
+    """
 
     items: tuple[Item, ...] = ()
     weight: Weight = Weight.ANSWER
+    aside: tuple[Item, ...] = ()
 
 
 # Acts on one message, in its parts; raises Unavailable to be asked again.
@@ -98,6 +113,7 @@ class Inbox:
     public   the vault's public key
     owners   as it stands at each update: who joins or leaves is in it at once
     let_in   asked of a stranger's /start CODE: who is let in by it is none
+    groups   those that are allowed, and what becomes of the others
     """
 
     def __init__(
@@ -109,7 +125,7 @@ class Inbox:
         *,
         owners: Sequence[int],
         public: bytes,
-        group: int | None = None,
+        groups: Groups,
         quiet_s: float = QUIET_S,
         let_in: LetIn | None = None,
         hold_s: float = two_goes.HOLD_S,
@@ -121,7 +137,7 @@ class Inbox:
         self._handle = handle
         self._owners = owners
         self._public = public
-        self._group = group
+        self._groups = groups
         self._quiet_s = quiet_s
         self._let_in = let_in
         self._hold_s = hold_s
@@ -135,19 +151,25 @@ class Inbox:
         self._missing = ""  # what else was last told to be away
         self._open = 0
         self._later: list[_Batch] = []  # came while what is older was still being opened
-        self.leave: list[int] = []  # groups we do not belong in
 
     async def receive(self, updates: Sequence[dict[str, Any]]) -> None:
         """Keep what is ours to hear; once this returns the updates may be confirmed."""
         admitted: list[Arrived] = []
+        moved = await self._moved(updates)
         for update in updates:
-            verdict = admit(update, frozenset(self._owners), self._group)
+            if update.get("update_id") in moved:
+                continue
+            verdict = self._admit(update)
             match verdict:
                 case Allowed():
                     admitted.append(Arrived(int(update["update_id"]), update, verdict))
                 case Stranger():
                     if not await self._joins(update):
                         await self._stranger(verdict)
+                case Onlooker(tap):
+                    self._groups.answer(tap, text_groups.NOT_YOURS)
+                case Left():
+                    await self._groups.left(int(update["update_id"]), verdict)
                 case Ignored(why):
                     log.info("ignored update=%s why=%s", update.get("update_id"), why)
         if not admitted:
@@ -160,6 +182,19 @@ class Inbox:
             if one.update_id in fresh:
                 fresh.discard(one.update_id)
                 self._dispatch(one)
+
+    def _admit(self, update: dict[str, Any]) -> Verdict:
+        return admit(update, frozenset(self._owners), frozenset(self._groups.chats))
+
+    async def _moved(self, updates: Sequence[dict[str, Any]]) -> set[int]:
+        """Hear first of groups that go by another number now: what comes under it is from there."""
+        found: set[int] = set()
+        for update in updates:
+            verdict = self._admit(update)
+            if isinstance(verdict, Moved):
+                found.add(int(update["update_id"]))
+                await self._groups.moved(int(update["update_id"]), verdict)
+        return found
 
     async def run(self) -> None:
         """Hand on what arrives, and first what an earlier start left over; until cancelled."""
@@ -253,14 +288,14 @@ class Inbox:
                 ends += 1
                 log.error("the engine ended over update=%d ends=%d", parts[0].update_id, ends)
                 if ends >= MOST_ENDS:
-                    reply = Reply((Say(words=text.said(ENDED_IT)),))
+                    reply = Reply(aside=(Say(words=text.said(ENDED_IT)),))
                     break
                 await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(ends, 4) - 1])
             except Unavailable as error:
                 tries += 1
                 log.warning("not handled update=%d why=%s", parts[0].update_id, error.sentence)
                 if tries == 3:
-                    await self._waits_for(parts[0].by.chat, error)
+                    await self._waits_for(parts[0].by.owner, error)
                 await asyncio.sleep(error.retry_after_s or BACK_OFF_S[min(tries, 4) - 1])
             else:
                 break
@@ -271,6 +306,7 @@ class Inbox:
             if (done := self._written.get(one.by.chat, {}).pop(one.update_id, None)) is not None:
                 done.set()
         queue = packed(parts[0].by.chat, reply.weight, reply.items)
+        queue += packed(parts[0].by.owner, reply.weight, reply.aside)
         ids = [one.update_id for one in parts]
         await self._store.handled(ids, self._wall(), queue, self._outbox.take_up)
         self._open -= len(parts)
@@ -318,7 +354,7 @@ class Inbox:
             log.error("not opened update=%d why=%s", entry.update_id, refusal.sentence)
             await self._give_up(entry, NOT_OPENED)
             return None
-        by = admit(raw, frozenset(self._owners), self._group)
+        by = self._admit(raw)
         if not isinstance(by, Allowed):  # no owner any more
             await self._store.handled([entry.update_id], self._wall())
             return None
@@ -354,7 +390,7 @@ class Inbox:
     async def _stranger(self, found: Stranger) -> None:
         """Answer nothing; tell the owner once of each, and of few."""
         if found.leave and found.chat:
-            self.leave.append(found.chat)
+            await self._groups.put_in(found.chat, found.who)
         if not found.who or found.who in self._owners:
             return
         if await self._store.facts("stranger ") >= STRANGERS_TOLD:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bot import delivery, text, text_away, text_files, text_keys
 from bot.backlog import at_once, gathered
 from bot.chat import Chat, Place
-from bot.delivery import Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
+from bot.delivery import Blocked, Done, Gone, NoThread, NotNow, Outcome, Refused, Unknown
 from bot.entities import units
 from bot.pace import BACK_OFF_S, UNKNOWN_S
 from bot.places import Places
@@ -168,6 +168,9 @@ class LaneLines:
                 self._chat.later(line.id, why, UNKNOWN_S)
             case NotNow(why):
                 self._chat.later(line.id, why, BACK_OFF_S)
+            case Blocked() | Refused() if self._chat.is_group:
+                log.warning("a group takes no line of ours line=%d", line.id)
+                await self._off(line)  # whoever asked there sees it; to tell of it there is no way
             case Refused(why):
                 await self._refused(line, item, why)
             case _:
@@ -314,6 +317,8 @@ class LaneLines:
     async def _delete(self, line: Line, item: Delete) -> None:
         outcome = await delivery.delete(self._chat.outbox.bot, self._chat.id, item.message_id)
         names = " and ".join(item.names)
+        if isinstance(outcome, Blocked) and self._chat.is_group:
+            outcome = Refused("we are in that group no more")
         match outcome:
             case Done() | Gone():
                 stored = f"Stored as {names}; deleted" if item.kept else "Not kept, and deleted"
@@ -327,8 +332,9 @@ class LaneLines:
                 await self._off(line, queue=packed(self._chat.id, Weight.ANSWER, [instead]))
             case Refused() | NoThread():
                 stored = f"stored as {names}" if item.kept else "not kept here"
+                where = "group" if item.tell else "chat"
                 words = text.said(
-                    f"Your message is still in the chat. It holds a key ({stored}) and "
+                    f"Your message is still in the {where}. It holds a key ({stored}) and "
                     "Telegram will not let me delete it: delete it yourself now, and replace the key."
                 )
                 await self._off(line, queue=self._about(item, words, sounds=True))
@@ -343,7 +349,8 @@ class LaneLines:
         page = text_keys.page_of(item.names) if words.buttons else ""
         card = text_keys.PANEL if words.buttons else ""
         said = Say(words=words, goal=item.goal, sounds=sounds, card=card, revision=page)
-        return packed(self._chat.id, Weight.DECISION if sounds else Weight.ANSWER, [said])
+        chat = item.tell or self._chat.id
+        return packed(chat, Weight.DECISION if sounds else Weight.ANSWER, [said])
 
     async def _off(
         self,

@@ -1,9 +1,9 @@
 """Panels about who commands here: the owners, and a goal that is in another one's chat.
 
-    owners ─> Add: a one-time link, shown once    Remove…    Bring here: a goal ─> take-g-3
+    owners ─> Add: a one-time link, shown once    Remove…    Groups ─> groups    Bring here: a goal ─> take-g-3
 
 Neighbours: text_owners.py words them, engine/requests/owners.py does what is said, pin_pad.py asks for the
-PIN before a link is made, cards.py brings a goal's cards into the other chat.
+PIN before a link is made, group_panel.py is about groups, cards.py brings a goal's cards into the other chat.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class OwnersPanel:
     async def press(self, at: At, verb: str, line: str) -> Then:
         kind, _, about = verb.partition("-")
         match kind:
-            case "settings":
-                return Then(panel="settings")
+            case "settings" | "groups":
+                return Then(panel=kind)
             case "add" if (await _owner(at)).locked:
                 return Then(said=LOCKED, alert=True)  # before the PIN is asked for
             case "add" if (await _owner(at)).pin:

@@ -17,7 +17,10 @@ from bot.commands import Commands
 from bot.edits import Edits
 from bot.file_back import FileBack
 from bot.fleet import Accounts, Machines
+from bot.group_panel import GroupPanel
+from bot.groups import Groups
 from bot.heard import answered_in
+from bot.in_group import InGroup
 from bot.inbox import Arrived, Reply
 from bot.kept import KeptRules
 from bot.key_panel import KeyPanel
@@ -67,6 +70,7 @@ class Requests:
         outbox: Outbox,
         store: CardStore,
         cards: Cards,
+        groups: Groups,
         *,
         public: bytes,
         attached: Attached,
@@ -81,9 +85,19 @@ class Requests:
         def link(code: str) -> str:
             return f"https://t.me/{bot.username}?start={code}"
 
+        def into_group(code: str) -> str:
+            return f"https://t.me/{bot.username}?startgroup={code}"
+
         shown = Panels(
             engine,
-            [*panels, KeyPanel(store, self.sealed), pads, OwnersPanel(pads, link), Take()],
+            [
+                *panels,
+                KeyPanel(store, self.sealed),
+                pads,
+                OwnersPanel(pads, link),
+                GroupPanel(pads, into_group),
+                Take(),
+            ],
             zone=lambda: cards.zone,
             wall=wall,
             card=lambda name: cards.live.get(name),
@@ -93,17 +107,20 @@ class Requests:
         file_back = FileBack(engine, cards)
         self._taps = Taps(bot, engine, outbox, cards, shown, pads, tap_s=tap_s)
         self._edits = Edits(engine, store, cards, pasted)
+        commands = Commands(engine, store, cards, shown, file_back, wall=wall)
+        sending = Sending(bot, attached)
         self._messages = Messages(
             engine,
             outbox,
             shown,
-            Commands(engine, store, cards, shown, file_back, wall=wall),
+            commands,
             file_back,
             cards,
             pasted=pasted,
-            sending=Sending(bot, attached),
+            sending=sending,
             sealed=self.sealed,
         )
+        self._in_group = InGroup(bot, engine, groups, commands, pasted, sending)
 
     async def handle(self, parts: Sequence[Arrived]) -> Reply:
         """Act on one message or tap. Raises Unavailable: then nothing is lost by asking again."""
@@ -120,6 +137,8 @@ class Requests:
         return self._outbox.goal_of_thread(one.by.chat, thread)
 
     async def _done(self, parts: Sequence[Arrived]) -> Reply:
+        if parts[0].by.in_group:
+            return await self._in_group.handle(parts)
         match parts[0].by.kind:
             case "callback_query":
                 return await self._taps.handle(parts[0])

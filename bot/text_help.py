@@ -40,6 +40,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /resume  likewise; /resume all
 /settings  yours; in a session: its mode, model, machines; or /settings PROJECT,
   where what you trust of it is taken back too
+/settings, Owners  who commands beside you, and in which groups you are heard
 /settings reserve 20  what of an account no new worker may use, in per cent
 /settings backup MACHINE  where each night's backup goes too
 /settings rules  what Always allows: take it back

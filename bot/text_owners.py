@@ -44,7 +44,7 @@ def listed(owners: Sequence[OwnerEntry], others: Sequence[SessionCard]) -> Words
         "A goal's cards come to whoever gave it. Those of the box are taken out there alone:"
     )
     sheet.line("owner_ids in its config.toml.")
-    rows = [(Button("Add", "add"),)]
+    rows: list[tuple[Button, ...]] = [(Button("Add", "add"), Button("Groups", "groups"))]
     rows += [
         (Button(f"Remove {called(one)}", f"remove-{mark(str(one.id))}"),)
         for one in owners

@@ -95,6 +95,7 @@ class Delete(Struct, frozen=True, tag=True, kw_only=True):
 
     kept   whether they are in the vault: not what stood in an address that is refused anyway
     where  the scope of each, where its owner may now do something about them
+    tell   the chat where it is said; 0: where the message was
     """
 
     message_id: int
@@ -102,6 +103,7 @@ class Delete(Struct, frozen=True, tag=True, kw_only=True):
     goal: str = ""
     kept: bool = True
     where: tuple[str, ...] = ()
+    tell: int = 0
 
 
 class React(Struct, frozen=True, tag=True, kw_only=True):

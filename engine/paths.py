@@ -175,6 +175,11 @@ class Home:
         return self.secrets / "pairing"
 
     @property
+    def group_code(self) -> Path:
+        """Return the file that holds the hash of the one-time code by which a group is allowed."""
+        return self.secrets / "group-code"
+
+    @property
     def known_hosts(self) -> Path:
         """Return the file of host keys the owner accepted, one line a machine."""
         return self.secrets / "known_hosts"

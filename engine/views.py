@@ -411,6 +411,14 @@ class OwnerEntry(Struct, frozen=True, kw_only=True):
     of_the_box: bool = False
 
 
+class GroupEntry(Struct, frozen=True, kw_only=True):
+    """A group where owners are heard."""
+
+    id: int
+    title: str = ""  # as Telegram had it when it was allowed; foreign text
+    by: str = ""  # the owner who put us there
+
+
 class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     """What the owner set for themself; `quiet` is from and to, in minutes after midnight there."""
 
@@ -432,6 +440,7 @@ class OwnerView(Struct, frozen=True, tag=True, kw_only=True):
     locked: bool = False  # nothing is decided now
     pin: bool = False  # one is set
     owners: tuple[OwnerEntry, ...] = ()  # who commands; () = as config.toml says
+    groups: tuple[GroupEntry, ...] = ()  # where they are heard beside their private chats
 
 
 class Ticked(Struct, frozen=True):

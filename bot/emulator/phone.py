@@ -434,6 +434,27 @@ class Phone:
         self._cloud.set_bot_status(place, "administrator" if admin else "member", creator)
         return chat_id
 
+    def open_group_link(
+        self,
+        code: str,
+        title: str,
+        *,
+        by: int | None = None,
+        members: tuple[int, ...] = (),
+        admin: bool = True,
+    ) -> int:
+        """Open a startgroup link and choose a group: the bot is in it first, then hears the code."""
+        chat_id = self.create_group(title, by=by, members=members, admin=admin)
+        self.send_code(chat_id, code, as_user=by)
+        return chat_id
+
+    def send_code(
+        self, chat_id: int, code: str, *, as_user: int | None = None, anonymous: bool = False
+    ) -> Message:
+        """Send what the app sends into a group after a startgroup link put the bot there."""
+        line = f"/start@{self._cloud.world.bot.username} {code}"
+        return self.send(line, chat_id=chat_id, as_user=as_user, anonymous=anonymous)[0]
+
     def remove_bot(self, chat_id: int) -> None:
         """Throw the bot out of a group."""
         self._cloud.set_bot_status(self._chat(chat_id), "kicked", self.owner)

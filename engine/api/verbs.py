@@ -90,6 +90,21 @@ class OneOwner(Arguments, frozen=True):
     owner: int
 
 
+class AllowsGroup(Arguments, frozen=True):
+    chat: int
+    title: str
+    code: str
+
+
+class OneGroup(Arguments, frozen=True):
+    chat: int
+
+
+class MovedGroup(Arguments, frozen=True):
+    chat: int
+    to: int
+
+
 class PinIs(Arguments, frozen=True):
     pin: str = ""
 
@@ -372,6 +387,11 @@ VERBS: Final[dict[str, Verb]] = {
     "invite_owner": Verb(PinIs, changes=True),
     "owner_joined": Verb(Joins, changes=True),
     "remove_owner": Verb(OneOwner, changes=True),
+    "invite_group": Verb(PinIs, changes=True),
+    "group_allowed": Verb(AllowsGroup, changes=True),
+    "take_group": Verb(OneGroup, changes=True),
+    "group_left": Verb(OneGroup, changes=True),
+    "group_moved": Verb(MovedGroup, changes=True),
     "take_goal": Verb(OneGoal, changes=True),
     "pin_off": Verb(PinIs, changes=True),
     "audit": Verb(DecisionsSince, tuple[DecisionView, ...]),

@@ -23,7 +23,8 @@ from engine.rules.owner import LOCKED
 from engine.views import DecisionView
 from stores.ledger import DecisionRow
 
-STILL: Final = ("lock", "unlock", "keep_secret")  # what may be asked for while it is locked
+# What may be asked for while it is locked; the last two tell what happened in Telegram.
+STILL: Final = ("lock", "unlock", "keep_secret", "group_left", "group_moved")
 NOW_LOCKED: Final = (
     "Locked: no tap and no line decides anything until you run quarterdeck unlock at the box. "
     "What is under way goes on, and looking works."

@@ -29,7 +29,7 @@ class Owners(Pins):
         """Make a one-time link for one more owner: {"verdict", "code"}; the code is shown once."""
         if wrong := await self._wrong_pin(pin, cause):
             return {"verdict": wrong, "wrong": "pin"}
-        if not await self._loop.post(OWNER, OwnerInvited(by=_who()), cause):
+        if not await self._loop.post(OWNER, OwnerInvited(by=who_asks()), cause):
             raise Refused("That link was made already. For another, tap Add again.")
         code = pairing.make(self._home, self._clock(), LINK_S)
         return {"verdict": "A link that is good once, for 10 minutes.", "code": code}
@@ -48,13 +48,13 @@ class Owners(Pins):
 
     async def remove_owner(self, owner: int, cause: str = "") -> dict[str, str]:
         """Take an owner out who was let in by a link."""
-        left = OwnerLeft(owner=owner, by=_who(), of_the_box=owner in self._of_the_box())
+        left = OwnerLeft(owner=owner, by=who_asks(), of_the_box=owner in self._of_the_box())
         await self._loop.post(OWNER, left, cause)
         return {"verdict": "Removed: they are a stranger here from now on."}
 
     async def take_goal(self, goal: str, cause: str = "") -> dict[str, str]:
         """Have a goal's cards come into the chat of whoever asks."""
-        whose = _who()
+        whose = who_asks()
         if not whose.isdigit():
             raise Refused("Only from a chat can a goal be brought into it.")
         found = self._goal(goal)
@@ -72,7 +72,7 @@ class Owners(Pins):
 
     def no_owner(self, verb: str) -> bool:
         """Whether whoever asks was an owner once and is none now: the bot may not have heard yet."""
-        who = _who()
+        who = who_asks()
         known = self.owners()
         return bool(
             verb != JOINS and known and who.isdigit() and int(who) not in {one.id for one in known}
@@ -85,6 +85,7 @@ class Owners(Pins):
             return ()
 
 
-def _who() -> str:
+def who_asks() -> str:
+    """Return the number of the owner who asks; "" where nobody is known to."""
     found = asker()
     return found.who if found is not None else ""

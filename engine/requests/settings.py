@@ -14,8 +14,8 @@ from engine import alive, board
 from engine.codec import whole
 from engine.elsewhere import NO_CODE
 from engine.errors import Refused, Unavailable
+from engine.requests.groups import Groups
 from engine.requests.now_set import now_set
-from engine.requests.owners import Owners
 from engine.rules import goal_settings, models, reserve
 from engine.rules.events import (
     AfterLimitChosen,
@@ -45,7 +45,7 @@ GOES = {
 }
 
 
-class Settings(Owners):
+class Settings(Groups):
     """Requests about settings."""
 
     # ------------------------------------------------------------ the owner's own
@@ -60,6 +60,7 @@ class Settings(Owners):
             locked=bool(owner.locked_at),
             pin=bool(owner.pin.kept),
             owners=self.owners(),
+            groups=self.groups(),
         )
 
     async def settings(self) -> OwnerView:

@@ -1222,6 +1222,40 @@ class OwnerLeft(Event, frozen=True):
     of_the_box: bool = False  # config.toml names them
 
 
+class GroupInvited(Event, frozen=True):
+    """Request: a link by which a group is allowed."""
+
+    by: str
+
+
+class GroupAllowed(Event, frozen=True):
+    """Request: an owner put us into a group, by the link one of them asked for."""
+
+    chat: int
+    title: str = ""
+    by: str = ""
+
+
+class GroupTaken(Event, frozen=True):
+    """Request: a group is allowed no more."""
+
+    chat: int
+    by: str = ""
+
+
+class GroupLeft(Event, frozen=True):
+    """Fact: we are in this group no more."""
+
+    chat: int
+
+
+class GroupMoved(Event, frozen=True):
+    """Fact: Telegram gave a group another number, as it does where it becomes a supergroup."""
+
+    chat: int
+    to: int
+
+
 class EngineAway(Event, frozen=True):
     """Fact: nobody lived here from when to when, as the owner reads the clock."""
 
@@ -1432,6 +1466,11 @@ OwnerEvent: TypeAlias = (
     | OwnerInvited
     | OwnerJoined
     | OwnerLeft
+    | GroupInvited
+    | GroupAllowed
+    | GroupTaken
+    | GroupLeft
+    | GroupMoved
     | EngineAway
     | BackupOld
     | BackupCopied

@@ -1,7 +1,7 @@
 """What the owner set for themself: their time zone, their quiet hours, where a heartbeat goes; and how
 new goals begin: mode, go, model.
 
-The PIN's rule is pin.py. /lock is kept here too: while it holds, engine/audit.py refuses whatever an owner asks to be changed.
+The PIN's rule is pin.py, that of owners and groups owners.py and groups.py. /lock is kept here too: while it holds, engine/audit.py refuses whatever an owner asks to be changed.
 Nothing else of it decides about work; bot/ says things silently by it, engine/alive.py beats. The stream is
 also told when the engine was away, its home restored from a backup, or not backed up (or not copied to
 the machine chosen for that) for long; it says so once. Pure: times of day come as the owner reads them.
@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused, ended
-from engine.rules import models, owners
+from engine.rules import groups, models, owners
 from engine.rules import pin as pin_rule
 from engine.rules.after_limit import GO_ON, choice
 from engine.rules.effects import AnyEffect, Say
@@ -24,6 +24,11 @@ from engine.rules.events import (
     BackupNotCopied,
     BackupOld,
     EngineAway,
+    GroupAllowed,
+    GroupInvited,
+    GroupLeft,
+    GroupMoved,
+    GroupTaken,
     HomeRestored,
     OwnerEvent,
     OwnerInvited,
@@ -39,6 +44,7 @@ from engine.rules.events import (
     SettingChanged,
 )
 from engine.rules.goal_settings import checked_go
+from engine.rules.groups import Groups
 from engine.rules.modes import MODES
 from engine.rules.owners import Owners
 from engine.rules.pin import Pin, PinEvent
@@ -78,6 +84,7 @@ class Owner(Struct, frozen=True, tag=True, kw_only=True):
     locked_at: float = 0.0  # 0: not
     pin: Pin = Pin()
     owners: Owners = Owners()  # those let in beside the box's own
+    groups: Groups = Groups()  # where an owner is heard beside their private chat
 
 
 def begin(_name: str) -> Owner:
@@ -85,8 +92,9 @@ def begin(_name: str) -> Owner:
 
 
 def refuse_locked(now: Owner, event: object) -> None:
-    """Refuse what anybody asks for while it is locked, but for the lock itself."""
-    if now.locked_at and not isinstance(event, OwnerLocked | OwnerUnlocked):
+    """Refuse what anybody asks for while it is locked, but for the lock itself, and for facts."""
+    stays = OwnerLocked | OwnerUnlocked | GroupLeft | GroupMoved
+    if now.locked_at and not isinstance(event, stays):
         raise Refused(LOCKED)
 
 
@@ -130,6 +138,10 @@ def decide(now: Owner, event: OwnerEvent) -> tuple[Owner, tuple[AnyEffect, ...]]
             who, news = owners.decide(now.owners, event)
             news_said = (Say(goal="", kind="warning", text=news, sounds=True),) if news else ()
             return replace(now, owners=who), news_said
+        case GroupInvited() | GroupAllowed() | GroupTaken() | GroupLeft() | GroupMoved():
+            where, news = groups.decide(now.groups, now.owners, event)
+            news_said = (Say(goal="", kind="warning", text=news, sounds=True),) if news else ()
+            return replace(now, groups=where), news_said
         case EngineAway():
             return now, (Say(goal="", kind="news", text=_away(event)),)
         case BackupOld():

@@ -47,7 +47,7 @@ def decide(now: Owners, event: OwnersEvent) -> tuple[Owners, str]:
     """Return who commands after `event`, and what all of them are told."""
     match event:
         case OwnerInvited(by=by):
-            _no_newcomer(now, by, event.at)
+            no_newcomer(now, by, event.at)
             if len(now.joined) >= MOST:
                 raise Refused(FULL)
             return Owners(joined=now.joined, invited_by=by), ""
@@ -64,13 +64,14 @@ def decide(now: Owners, event: OwnersEvent) -> tuple[Owners, str]:
             if gone is None:
                 raise Refused(OF_THE_BOX if event.of_the_box else UNKNOWN)
             if by != str(owner):
-                _no_newcomer(now, by, event.at)
+                no_newcomer(now, by, event.at)
             left = tuple(one for one in now.joined if one.id != owner)
             said = f"{called(gone)} commands here no more: removed by {name_of(now, by)}."
             return Owners(joined=left, invited_by=now.invited_by), said
 
 
-def _no_newcomer(now: Owners, by: str, at: float) -> None:
+def no_newcomer(now: Owners, by: str, at: float) -> None:
+    """Refuse one who was let in less than a day ago."""
     if any(str(one.id) == by and 0 <= at - one.at < NEW_S for one in now.joined):
         raise Refused(NEWCOMER)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.gate import Allowed, Ignored, Stranger, admit
+from bot.gate import Allowed, Ignored, Left, Moved, Onlooker, Stranger, admit
 
 OWNERS = frozenset({42})
 PRIVATE = {"id": 42, "type": "private"}
@@ -55,17 +55,71 @@ def test_with_no_owners_nobody_is_heard() -> None:
     assert admit(message(), frozenset()) == Stranger(42, 42)
 
 
-def test_in_the_paired_group_the_owner_is_heard_and_others_are_not() -> None:
-    assert admit(message(chat=GROUP), OWNERS, group=-100) == Allowed(42, -100, "message")
-    assert admit(tap(OTHER, GROUP), OWNERS, group=-100) == Stranger(666, -100)
+HERE = frozenset({-100})
+
+
+def test_in_an_allowed_group_an_owner_is_heard_and_others_are_not() -> None:
+    assert admit(message(chat=GROUP), OWNERS, HERE) == Allowed(42, -100, "message")
+    assert admit(message(chat=GROUP), OWNERS, HERE).in_group  # type: ignore[union-attr]
+    assert admit(tap(ME, GROUP), OWNERS, HERE) == Allowed(42, -100, "callback_query")
+    assert isinstance(admit(message(**{"from": OTHER, "chat": GROUP}), OWNERS, HERE), Ignored)
+    theirs = tap(OTHER, GROUP)
+    theirs["callback_query"]["id"] = "8"
+    assert admit(theirs, OWNERS, HERE) == Onlooker("8")
     anonymous = message(**{"from": {"id": 1087968824}, "sender_chat": GROUP, "chat": GROUP})
-    assert isinstance(admit(anonymous, OWNERS, group=-100), Ignored)
+    assert isinstance(admit(anonymous, OWNERS, HERE), Ignored)
+
+
+def test_a_group_that_only_calls_itself_private_is_no_owner_s_chat() -> None:
+    odd = message(chat={"id": -100, "type": "private"})
+    assert not isinstance(admit(odd, OWNERS, HERE), Allowed)
+
+
+def test_an_owner_s_code_is_heard_in_any_group_and_no_other_word() -> None:
+    said = message(chat=GROUP, text="/start@our_bot abc")
+    assert admit(said, OWNERS) == Allowed(42, -100, "message", knock=("abc", "our_bot"))
+    for other in ({"from": OTHER}, {"forward_origin": {"type": "user"}}, {"text": "/start abc d"}):
+        update = message(**{"chat": GROUP, "text": "/start@our_bot abc", **other})
+        assert not isinstance(admit(update, OWNERS), Allowed)
+    assert admit(message(text="/start abc"), OWNERS) == Allowed(42, 42, "message")
+
+
+def member(who: dict[str, Any], status: str, **more: Any) -> dict[str, Any]:
+    new = {"user": {"id": 7}, "status": status, **more}
+    body = {"from": who, "chat": GROUP, "new_chat_member": new}
+    return {"update_id": 1, "my_chat_member": body}
+
+
+@pytest.mark.parametrize("who", [ME, OTHER])
+def test_whoever_takes_us_out_of_an_allowed_group_we_are_out(who: dict[str, Any]) -> None:
+    for out in (
+        member(who, "kicked"),
+        member(who, "left"),
+        member(who, "restricted", is_member=False),
+    ):
+        assert admit(out, OWNERS, HERE) == Left(-100)
+        assert isinstance(admit(out, OWNERS), Ignored)
+    for within in (member(who, "administrator"), member(who, "restricted", is_member=True)):
+        assert isinstance(admit(within, OWNERS, HERE), Ignored)
+
+
+def test_an_allowed_group_is_known_by_its_new_number() -> None:
+    new = {"id": -1007, "type": "supergroup"}
+    for who in (ME, OTHER):
+        there = message(**{"from": who, "chat": GROUP, "migrate_to_chat_id": -1007})
+        here = message(**{"from": who, "chat": new, "migrate_from_chat_id": -100})
+        for said in (there, here):
+            assert admit(said, OWNERS, HERE) == Moved(-100, -1007)
+            assert not isinstance(admit(said, OWNERS), Moved)
 
 
 def test_a_group_we_were_put_in_is_left() -> None:
     for who in (ME, OTHER):
         update = {"update_id": 1, "my_chat_member": {"from": who, "chat": GROUP}}
         assert admit(update, OWNERS) == Stranger(who["id"], -100, leave=True)
+        assert admit(message(**{"from": who, "chat": GROUP}), OWNERS) == Stranger(
+            who["id"], -100, leave=True
+        )
 
 
 @pytest.mark.parametrize("mark", ["forward_origin", "via_bot", "is_automatic_forward"])

@@ -23,6 +23,7 @@ from bot import text
 from bot.answers import Answers
 from bot.emulator import Emulator
 from bot.entities import Rich
+from bot.groups import Groups
 from bot.inbox import Arrived, Inbox, Reply
 from bot.outbox import Outbox
 from bot.polling import Polling
@@ -96,6 +97,7 @@ class Storm:
             self._handle,
             owners=[OWNER],
             public=self.public,
+            groups=Groups(self.bot, self.store, self.engine, self.outbox, [OWNER]),
             wall=self.clock,
         )
         self.polling = Polling(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.gate import Allowed, Ignored, Stranger, admit, pressed_start
+from bot.gate import Allowed, Ignored, Onlooker, Stranger, admit, pressed_start
 
 OWNERS = frozenset({42, 43})
 OWNER: dict[str, Any] = {"id": 42, "first_name": "The owner", "username": "the_owner"}
@@ -65,9 +65,33 @@ SILENCE: dict[str, Update] = {
 
 
 @pytest.mark.parametrize("update", SILENCE.values(), ids=SILENCE)
-@pytest.mark.parametrize("group", [None, -300])
-def test_it_is_not_heard(update: Update, group: int | None) -> None:
-    assert isinstance(admit(update, OWNERS, group), Stranger | Ignored)
+@pytest.mark.parametrize("groups", [frozenset[int](), frozenset({-300})])
+def test_it_is_not_heard(update: Update, groups: frozenset[int]) -> None:
+    assert isinstance(admit(update, OWNERS, groups), Stranger | Ignored)
+
+
+IN_GROUP: dict[str, Update] = {
+    "another member": message(**{"from": EVE, "chat": GROUP}),
+    "another member who sends the code": message(
+        **{"from": EVE, "chat": GROUP, "text": "/start@our_bot abc"}
+    ),
+    "another member who edits": message("edited_message", **{"from": EVE, "chat": GROUP}),
+    "an anonymous administrator": message(
+        **{"from": {"id": 1087968824, "is_bot": True}, "sender_chat": GROUP, "chat": GROUP}
+    ),
+    "an owner who speaks as the group": message(sender_chat=GROUP, chat=GROUP),
+    "a channel that is linked to it": message(
+        **{"from": {"id": 777000}, "sender_chat": CHANNEL, "chat": GROUP}
+    ),
+    "another bot": message(**{"from": {"id": 555, "is_bot": True}, "chat": GROUP}),
+    "another member's tap": tap(EVE, id="1", message={"chat": GROUP}),
+}
+
+
+@pytest.mark.parametrize("update", IN_GROUP.values(), ids=IN_GROUP)
+def test_in_an_allowed_group_it_is_not_heard_either(update: Update) -> None:
+    verdict = admit(update, OWNERS, frozenset({-100}))
+    assert isinstance(verdict, Ignored | Onlooker)
 
 
 MARKED = {
