@@ -2,5 +2,5 @@
 
 `python -m tests.intake` prints the figures. `planted` makes keys (never written out whole anywhere),
 `ways` puts them into messages, `ordinary` has messages without any. The rules were tuned on all of it;
-`second/` is a corpus by another hand, measured apart.
+`second/` and `third/` are corpora by other hands, measured apart.
 """

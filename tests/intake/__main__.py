@@ -6,6 +6,7 @@ from random import Random
 from tests.intake import measure, ordinary
 from tests.intake.planted import MOULDS
 from tests.intake.second.__main__ import said
+from tests.intake.third.__main__ import said as said_of_third
 
 
 def main() -> None:
@@ -17,7 +18,7 @@ def main() -> None:
         f"by the words beside: {near.planted} planted, found {near.rate:.2%}\n"
         f"chat near such words: {count} messages, {lines} lines, {len(wrong)} false alarms\n"
         f"our own code: {pieces} messages, {code_lines} lines, {len(wrong_code)} false alarms\n"
-        f"{said()}"
+        f"{said()}{said_of_third()}"
     )
 
 

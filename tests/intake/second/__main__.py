@@ -11,7 +11,8 @@ def said() -> str:
     return "".join(f"second hand, {part}: {figures(part).said()}\n" for part in Part)
 
 
-def _faults(of: Figures) -> str:
+def faults(of: Figures) -> str:
+    """Return each fault, a line each."""
     missed = (f"missed {p.kind} | {p.form} | {left!r} in {p.text!r}\n" for p, left in of.missed)
     alarms = (f"alarm {one.source} | {key!r} in {one.text!r}\n" for one, key in of.alarms)
     return "".join([*missed, *alarms])
@@ -20,4 +21,4 @@ def _faults(of: Figures) -> str:
 if __name__ == "__main__":
     sys.stdout.write(said())
     if "--show" in sys.argv:
-        sys.stdout.write("".join(_faults(figures(part)) for part in Part))
+        sys.stdout.write("".join(faults(figures(part)) for part in Part))

@@ -6,7 +6,7 @@ python -m tests.intake.second --show   and, each fault
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -54,10 +54,8 @@ def _alarms(items: Iterable[Ordinary]) -> Iterable[tuple[Ordinary, str]]:
             yield item, f"{found[0].name}={found[0].value}"
 
 
-def figures(of: Part, *, every: int = 1) -> Figures:
-    """Measure one part of the corpus; of what is planted and of what is ordinary, one in `every`."""
-    secret = [one for one in planted() if part(one) is of][::every]
-    plain = [one for one in ordinary() if part(one) is of][::every]
+def measured(secret: Sequence[Planted], plain: Sequence[Ordinary]) -> Figures:
+    """Look through both; the third hand's is measured with it too."""
     return Figures(
         len(secret),
         len({one.kind for one in secret}),
@@ -65,3 +63,10 @@ def figures(of: Part, *, every: int = 1) -> Figures:
         len(plain),
         tuple(_alarms(plain)),
     )
+
+
+def figures(of: Part, *, every: int = 1) -> Figures:
+    """Measure one part of the corpus; of what is planted and of what is ordinary, one in `every`."""
+    secret = [one for one in planted() if part(one) is of][::every]
+    plain = [one for one in ordinary() if part(one) is of][::every]
+    return measured(secret, plain)
