@@ -32,6 +32,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Callable, NamedTuple
 
+TYPE_CHECKING = False  # as typing's own, which every run would pay for
+if TYPE_CHECKING:
+    from engine.node.network import Network
+
 MARK = "QUARTERDECK_RUN"  # the variable by which a process can be told to be of one run
 PLACE = "QUARTERDECK_PLACE"  # of that run here: two of us on one machine may both have an s-1
 
@@ -63,10 +67,11 @@ class Probe:
     why: str = ""  # why not, and what mends it; empty when fenced
     nesting: bool = False  # a sandbox can be started inside (Chromium's, Codex's)
     scope: bool = False  # abstract sockets and signals to outside can be shut off
-    pasta: bool = False  # a network of its own could be had
     bwrap: str = ""
     version: tuple[int, ...] = ()
     metadata: bool = False  # the address where a cloud hands out a machine's keys may answer
+    network: str = ""  # pasta, which gives each run a network of its own; empty: it was not tried
+    shares: str = ""  # why runs share this machine's network all the same, and what mends it
 
     def describe(self) -> str:
         """Return one line for the machine's card."""
@@ -75,10 +80,14 @@ class Probe:
         notes = [f"fenced by bubblewrap {'.'.join(map(str, self.version))}"]
         if not self.nesting:
             notes.append("no sandbox can start inside")
+        if self.shares:
+            notes.append(f"shares this machine's network: {self.shares}")
         return "; ".join([*notes, self.stays_open()])
 
     def stays_open(self) -> str:
         """Return what a run can reach of the machine, fenced or not, in words."""
+        if self.network:
+            return "each run has a network of its own"
         abstract = [] if self.scope else ["abstract sockets (kernel older than 6.12)"]
         metadata = ["a cloud's metadata"] if self.metadata else []
         found = [*abstract, "this machine's own network services", *metadata]
@@ -112,7 +121,6 @@ def probe() -> Probe:
     hopeful = Probe(
         fenced=True,
         scope=_landlock_abi() >= 6 and not _setuid(found),
-        pasta=bool(shutil.which("pasta")),
         metadata=metadata.may_answer(),
         bwrap=os.path.realpath(found),
         version=version,
@@ -213,6 +221,7 @@ class View:
     network: bool = True
     tree_read_only: bool = False
     files: str = ""  # what the owner sent along; read-only
+    ports: tuple[int, ...] = ()  # of the machine's 127.0.0.1, which a network of its own leads to
 
 
 def toolchains(user_home: str) -> tuple[str, ...]:
@@ -250,13 +259,19 @@ _SIZE_ELSE = 2 << 30
 
 
 def arguments(
-    view: View, probe: Probe, user_home: str, json_status_fd: int = -1, seccomp_fd: int = -1
+    view: View,
+    probe: Probe,
+    user_home: str,
+    json_status_fd: int = -1,
+    seccomp_fd: int = -1,
+    more: Sequence[str] = (),
 ) -> list[str]:
     """Return bubblewrap's arguments for `view`; looks at the file system, changes nothing.
 
     user_home        the home of the user the run belongs to: private inside, empty at first
     json_status_fd   where bubblewrap tells the pid and the exit, or -1
     seccomp_fd       where it reads the filter, or -1
+    more             what else is put over the system
     raises           RefusedPath for a path that is missing or would show what must not be shown
     """
     shown = _Shown(view, user_home)
@@ -273,7 +288,7 @@ def arguments(
         built += ["--ro-bind", source, where]
     last = ["--remount-ro", shown.home] if shown.home != shown.user_home else []
     last += ["--remount-ro", "/", "--chdir", shown.tree or "/tmp"]
-    return told + apart + _system(probe) + built + last
+    return [*told, *apart, *_system(probe), *more, *built, *last]
 
 
 def _tmpfs(probe: Probe, where: str) -> list[str]:
@@ -532,6 +547,7 @@ class Child:
         status_fd: int,
         run: str,
         place: str = "",
+        own: Network | None = None,
     ) -> None:
         self.process = process
         self.fenced = fenced
@@ -540,11 +556,15 @@ class Child:
         self.stdout: IO[bytes] | None = process.stdout
         self.stderr: IO[bytes] | None = process.stderr
         self._run, self._place = run, place
+        self._network = own
+        self.stranded = False  # its network ended before it did, and so it was ended
         self._status_fd = status_fd
         self._status = b""
         self.child_pid = self._first_word()  # pid 1 inside, as seen outside; 0 without a fence
         self.start_time = start_time(self.child_pid or self.pid)
         self._end: End | None = None
+        if own is not None:
+            own.watch(self._strand)
 
     @property
     def ran(self) -> bool:
@@ -564,6 +584,8 @@ class Child:
             status = self.process.wait()
             if self.fenced:
                 kill_tree(self.child_pid, self.start_time)
+            if self._network is not None:
+                self._network.close()
             self._end = self._told(status) if self.fenced else _plain(status)
         return self._end
 
@@ -592,6 +614,10 @@ class Child:
             self.process.kill()
         if self._run:
             kill_marked(self._run, self._place)
+
+    def _strand(self) -> None:
+        self.stranded = True
+        self.kill()
 
     def _first_word(self) -> int:
         """Read on until bubblewrap has told the pid inside; 0 if it failed before."""
@@ -640,11 +666,13 @@ def launch(
     stdout: int | IO[bytes] | None = None,
     stderr: int | IO[bytes] | None = None,
     hidden: Mapping[str, str] | None = None,
+    own: Network | None = None,
 ) -> Child:
     """Start `argv` with exactly `env`: in a fence where `probe` says so, else plainly.
 
     hidden   variables of the command alone: bubblewrap reads them from a descriptor, so that they stand
              in no environment but the command's and no argument. Only within a fence
+    own      the network it is to be in; by default one is made where `probe` says that there can be
 
     Only 0, 1 and 2 are handed on. A fence lives no longer than the thread that started it, so the
     main thread must. Unfenced, sockets and the temporary folder have their real paths.
@@ -668,13 +696,16 @@ def launch(
             start_new_session=True,
         )
         return Child(process, False, -1, run, place)
+    own = own or _network(view, probe, env, run, place)
     status_read, status_write = os.pipe()
     kept = [status_write]
     try:
         program = seccomp()
         filter_fd = _memory(program) if program else -1
         kept += [filter_fd] if program else []
-        made = arguments(view, probe, os.path.expanduser("~"), status_write, filter_fd)
+        more = _within(own, kept) if own is not None else []
+        home = os.path.expanduser("~")
+        made = arguments(view, probe, home, status_write, filter_fd, more)
         inner, outer = _environments(env)
         inner.update(hidden or {})
         for name, value in inner.items():
@@ -690,14 +721,41 @@ def launch(
             cwd="/",
             start_new_session=True,
             pass_fds=kept,
+            preexec_fn=own.enter if own is not None else None,
         )
-    except BaseException:
+    except BaseException as error:
         os.close(status_read)
+        if own is not None:
+            own.close()
+        if isinstance(error, subprocess.SubprocessError):
+            raise OSError("it could not join the network made for it") from error
         raise
     finally:
         for handle in kept:
             os.close(handle)
-    return Child(process, True, status_read, run, place)
+    return Child(process, True, status_read, run, place, own)
+
+
+def _network(
+    view: View, probe: Probe, env: Mapping[str, str], run: str, place: str
+) -> Network | None:
+    """Start the network of its own that a run is to have, if it is to have one."""
+    if not (view.network and probe.network):
+        return None
+    from engine.node import network
+
+    marks = {name: value for name, value in ((MARK, run), (PLACE, place)) if value}
+    ports = {*view.ports, *network.named_in(env.values())}
+    return network.Network(probe.network, ports, marks)
+
+
+def _within(own: Network, kept: list[int]) -> list[str]:
+    """Return the arguments for a fence in a network of its own, where we are root until it stands."""
+    more = ["--uid", str(os.getuid()), "--gid", str(os.getgid()), "--cap-drop", "ALL"]
+    if own.resolv:
+        kept.append(_memory(own.resolv.encode()))
+        more += ["--ro-bind-data", str(kept[-1]), os.path.realpath("/etc/resolv.conf")]
+    return more
 
 
 def _environments(env: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

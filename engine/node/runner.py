@@ -419,6 +419,10 @@ class Run:
             return self._how(code, number, self._why, self._words())
         if self._why:
             return self._how(None, int(signal.SIGKILL), self._why, self._words())
+        if child.stranded:
+            failure = "Its network ended from outside, and its fence was ended with it."
+            self.spool.say("note", failure)
+            return self._how(None, int(signal.SIGKILL), "killed", failure)
         if end.signalled:
             failure = "Its fence was ended from outside, by the system for want of memory perhaps."
             self.spool.say("note", failure)

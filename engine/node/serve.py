@@ -38,6 +38,7 @@ from engine.node import (
     leftovers,
     load,
     login,
+    own_network,
     points,
     pulse,
     retain,
@@ -154,7 +155,7 @@ class Node:
         self._home = home
         self._channel = channel
         self._claim = Claim(home)
-        self._runs = runs.Runs(home, fence.probe())
+        self._runs = runs.Runs(home, own_network.tried(fence.probe(), home))
         self._sign_ins = sign_in.SignIns(home, lambda: self._runs.probe)
         self._pulse = pulse.Pulse()
         trees.know(self._runs.probe)

@@ -170,8 +170,9 @@ def end_with(parent: int) -> bool:
 
 def main(control: int, parent: int) -> None:
     """Fork what is ordered through the socket `control` until that or `parent` is gone."""
-    from engine.node import runner, title, trees
+    from engine.node import network, runner, title, trees
 
+    del network  # loaded, so that what is forked shares it
     title.show("quarterdeck-node zygote")
     if not end_with(parent):
         return

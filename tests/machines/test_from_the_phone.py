@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.node import fence
+from engine.node import fence, own_network
 from engine.rules.fleet import Fleet, Machine
 from tests.engine.chat import Chat, chatting
 from tests.machines.sshd import Sshd, sshd
@@ -110,4 +110,5 @@ async def test_a_machines_page_says_whole_what_its_fence_is_worth_and_leaves_ope
         loop = chat.engine.loop
         await loop.settle(until=lambda: bool(loop.state("fleet")) and _machine(chat, "here").up)
         panel = await chat.sent("/machines", "here", label="here")
-        await chat.tapped(panel, "here", "This box itself.", fence.probe().describe())
+        found = own_network.tried(fence.probe(), str(tmp_path))
+        await chat.tapped(panel, "here", "This box itself.", found.describe())

@@ -2,7 +2,7 @@
 
 A module of this folder is run with a folder of its own; it prints what came of it, as JSON. Where the tests
 run as root it is a user nobody has, with a copy of what it imports and the system's Python, since ours may lie
-where only root can look. Used by test_attempts.py, test_keyed.py, test_sign_in.py and
+where only root can look. Used by test_attempts.py, test_keyed.py, test_network.py, test_sign_in.py and
 tests/real_agents/test_codex_in_the_fence.py.
 """
 
@@ -29,12 +29,38 @@ IMPORTED = (
 )
 
 
+# As root we show the other half a tun that ordinary users may open, as nearly every machine has it:
+# in mounts of its own, so that this machine's stays as it is. $1: its folder, $2: what runs as whom.
+_WITH_TUN = """
+mount --make-rprivate /
+mkdir -p /dev/net && mknod -m 666 "$1/tun" c 10 200 && {
+    [ -e /dev/net/tun ] || : > /dev/net/tun
+    mount --bind "$1/tun" /dev/net/tun
+}
+shift
+exec "$@"
+"""
+
+
+def with_tun(argv: list[str], stage: str) -> list[str]:
+    """Return the command that runs `argv` as the ordinary user, where that one may open a tun."""
+    who = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
+    return ["unshare", "--mount", "sh", "-c", _WITH_TUN, "sh", stage, *who, *argv]
+
+
 def told_by(
-    module: str, patience_s: float = PATIENCE_S, at: str = "", **environment: str
+    module: str,
+    patience_s: float = PATIENCE_S,
+    before: str = "",
+    tun: bool = False,
+    at: str = "",
+    **environment: str,
 ) -> dict[str, Any]:
     """Return what a module printed; `{stage}` in the environment stands for its folder.
 
-    at   where that is made: where temporary files are, unless it is named
+    tun      it may open one, and so have networks of its own, if anybody on this machine can
+    at       where that folder is made: where temporary files are, unless it is named
+    before   a shell script that ends by `exec "$@"`, which starts it; $0 is its folder
     """
     python, who = sys.executable, dict[str, Any]()
     prefix = f"quarterdeck-{module.replace('_', '-')}-"
@@ -54,8 +80,12 @@ def told_by(
             "HOME": "{stage}/user",
             "PYTHONPATH": "{stage}/lib",
         } | environment
+        argv = [python, "-B", "-m", f"tests.node.{module}", stage]
+        argv = ["sh", "-c", before, stage, *argv] if before else argv
+        if tun and os.geteuid() == 0:
+            argv, who = with_tun(argv, stage), {}
         done = subprocess.run(
-            [python, "-B", "-m", f"tests.node.{module}", stage],
+            argv,
             stdout=subprocess.PIPE,
             text=True,
             env={name: value.replace("{stage}", stage) for name, value in env.items()},

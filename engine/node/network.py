@@ -1,0 +1,307 @@
+"""A network of its own for one fence: its own loopback, pasta at the door, and what stays shut.
+
+    launch ──> pasta ──> cat        (holds the namespaces; ends when our pipe to it does)
+       └─ fork, enter(): join them, shut what must not be reached ──> bwrap ──> the command
+
+The fence stays our own child, so it lives and dies as one without. pasta carries what goes out to
+the internet; of this machine only the named ports of 127.0.0.1 answer. Where we fall, the pipe
+closes, cat ends and pasta with it; where pasta falls, `on_end` is called.
+
+engine/node/fence.py starts one where its `Probe` says so; engine/node/own_network.py finds out
+whether it may. Linux and the standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Callable, NamedTuple
+
+RESOLV = "/etc/resolv.conf"
+# Where clouds hand out a machine's keys. Nothing else lives there, but for some a resolver does.
+METADATA = (
+    ("169.254.0.0", 16),
+    ("100.100.100.200", 32),  # Alibaba's
+    ("168.63.129.16", 32),  # Azure's second
+    ("fd00:ec2::254", 128),  # Amazon's
+    ("fd20:ce::254", 128),  # Google's
+    ("fd00:c1::a9fe:a9fe", 128),  # Oracle's
+    ("fd00:42::42", 128),  # Scaleway's
+)
+# Addresses that nobody has, kept for documents: what is asked of them is handed to our resolver.
+_FORWARD = {4: "198.51.100.53", 6: "2001:db8::53"}
+_READY_S = 30.0
+_ENDS_S = 5.0
+_LOOK_S = 0.02
+_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_LOOPBACK = re.compile(
+    r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?![\w.-])",
+    re.IGNORECASE,
+)
+_USUAL = {"http": 80, "https": 443}
+
+_libc = ctypes.CDLL(None, use_errno=True)  # loaded here: `enter` runs between fork and exec
+
+
+class Network:
+    """One such network, from its start on."""
+
+    def __init__(self, pasta: str, ports: Iterable[int], marks: Mapping[str, str]) -> None:
+        """Start it, from the main thread, and wait until it carries.
+
+        ports    of this machine's 127.0.0.1, which answer inside at the same place
+        marks    variables by which its processes can be told to be of one run
+        raises   OSError with a sentence
+        """
+        named = sorted(set(ports))
+        self.resolv, dns = resolver()
+        self._shut = [(net.family, _request(net)) for net in shut()]
+        self._closing = False
+        self._watcher: threading.Thread | None = None
+        self._errors = os.memfd_create("pasta")
+        argv = [pasta, "-q", "--config-net", "--no-map-gw", "-t", "none", "-u", "none"]
+        argv += ["-T", ",".join(map(str, named)) or "none", "-U", "none", *dns, "--", "cat"]
+        try:
+            self.process = subprocess.Popen(
+                argv,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env={"PATH": os.environ.get("PATH", os.defpath), **marks},
+                cwd="/",
+                start_new_session=True,
+            )
+        except OSError:
+            os.close(self._errors)
+            raise
+        self._handles: list[int] = []
+        try:
+            self._await()
+            holder = _only_child(self.process.pid)
+            for kind in ("user", "net"):
+                handle = os.open(f"/proc/{holder}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+                self._handles.append(handle)
+        except OSError as error:
+            with suppress(ProcessLookupError):  # what it forked may wait for it for ever
+                os.killpg(self.process.pid, signal.SIGKILL)
+            said = self._said() or str(error)
+            self.close()
+            raise OSError(f"it got no network of its own: {said}") from None
+
+    def enter(self) -> None:
+        """Join it, in the forked process that is about to become the fence."""
+        for handle, kind in zip(self._handles, (_NEW_USER, _NEW_NET)):
+            if _libc.setns(handle, kind):
+                raise OSError(ctypes.get_errno(), "setns")
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as kernel:
+            for family, request in self._shut:
+                if family == socket.AF_INET or _has_six():
+                    kernel.send(request)
+                    _accepted(kernel.recv(4096))
+
+    def watch(self, on_end: Callable[[], None]) -> None:
+        """Have `on_end` called, in a thread, should it end before it was closed."""
+
+        def wait() -> None:
+            self.process.wait()
+            if not self._closing:
+                on_end()
+
+        self._let_go()
+        self._watcher = threading.Thread(target=wait, name="network", daemon=True)
+        self._watcher.start()
+
+    def close(self) -> int:
+        """End it, and return pasta's exit code; the kernel takes some 25 ms to clear it away."""
+        self._closing = True
+        self._let_go()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        if not self._is_over():
+            self.process.kill()
+            self._is_over()
+        return self.process.returncode
+
+    def _is_over(self) -> bool:
+        if self._watcher is not None:
+            self._watcher.join(_ENDS_S)
+            return not self._watcher.is_alive()
+        try:
+            self.process.wait(_ENDS_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _let_go(self) -> None:
+        """Close what was needed to join it."""
+        handles, self._handles = self._handles, []
+        for handle in handles:
+            os.close(handle)
+        if self._errors >= 0:
+            os.close(self._errors)
+            self._errors = -1
+
+    def _await(self) -> None:
+        """Wait until cat gives a line back: pasta starts it when all is in place."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        with suppress(BrokenPipeError):  # it has ended, which is seen below
+            self.process.stdin.write(b"\n")
+        ready = select.poll()
+        ready.register(self.process.stdout.fileno(), select.POLLIN)
+        until = time.monotonic() + _READY_S
+        while not ready.poll(_LOOK_S * 1000):
+            if time.monotonic() > until:
+                raise OSError(f"pasta was not ready within {_READY_S:g} s")
+            # Left to be waited for, so that its number, and its group's, stays its own.
+            if os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                raise OSError("pasta ended")
+        if not self.process.stdout.read(1):
+            raise OSError("pasta ended")
+
+    def _said(self) -> str:
+        """Return the last of what pasta said of its trouble."""
+        size = os.fstat(self._errors).st_size
+        text = os.pread(self._errors, 4096, max(0, size - 4096)).decode("utf-8", "replace")
+        lines = [line for line in text.splitlines() if line and "to syslog" not in line]
+        return lines[-1][:200] if lines else ""
+
+
+def named_in(values: Iterable[str]) -> set[int]:
+    """Return the ports of 127.0.0.1 that addresses in these values lead to, such as a model's."""
+    found: set[int] = set()
+    for value in values:
+        for match in _LOOPBACK.finditer(value):
+            scheme = match.group(0).partition(":")[0].lower()
+            port = int(match.group(1) or _USUAL.get(scheme, 0))
+            if 0 < port < 65536:
+                found.add(port)
+    return found
+
+
+def resolver(path: str = RESOLV) -> tuple[str, list[str]]:
+    """Return the resolv.conf to show inside ("": this machine's), and what to tell pasta for it.
+
+    A resolver on this machine, or at an address that is shut, cannot be asked from inside: then
+    pasta hands on what is asked of an address that nobody has.
+    """
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return "", []
+    asked = [line.split() for line in lines]
+    servers = [words[1] for words in asked if len(words) > 1 and words[0] == "nameserver"]
+    if servers and not any(map(_is_shut, servers)):
+        return "", []
+    version = 6 if servers and ":" in servers[0] else 4
+    kept = [line for line, words in zip(lines, asked) if words[:1] != ["nameserver"]]
+    text = "\n".join([*kept, f"nameserver {_FORWARD[version]}", ""])
+    return text, ["--dns-forward", _FORWARD[version]]
+
+
+class Net(NamedTuple):
+    """Addresses that begin with the same bits."""
+
+    address: bytes
+    bits: int
+
+    @property
+    def family(self) -> socket.AddressFamily:
+        return socket.AF_INET if len(self.address) == 4 else socket.AF_INET6
+
+    def holds(self, address: bytes) -> bool:
+        """Say whether an address is one of these."""
+        if len(address) != len(self.address):
+            return False
+        rest = len(address) * 8 - self.bits
+        ours, theirs = (int.from_bytes(one, "big") >> rest for one in (self.address, address))
+        return ours == theirs
+
+
+def _packed(address: str) -> bytes:
+    """Return an address as the kernel has it; raises OSError for none."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return socket.inet_pton(family, address.partition("%")[0])
+
+
+_LOCAL = (  # what has a meaning of its own inside
+    Net(_packed("127.0.0.0"), 8),
+    Net(_packed("0.0.0.0"), 8),
+    Net(_packed("::1"), 128),
+    Net(_packed("::"), 128),
+)
+_LINK = Net(_packed("fe80::"), 10)
+
+
+def shut() -> list[Net]:
+    """Return what must not be reached from inside: metadata, and this machine by any address."""
+    return [*(Net(_packed(address), bits) for address, bits in METADATA), *own_addresses()]
+
+
+def _is_shut(server: str) -> bool:
+    try:
+        address = _packed(server)
+    except OSError:
+        return False
+    return any(net.holds(address) for net in (*_LOCAL, _LINK, *shut()))
+
+
+def own_addresses() -> list[Net]:
+    """Return this machine's own addresses but for loopback: services on them are no internet."""
+    found = set()
+    trie = _lines("/proc/net/fib_trie")
+    for line, following in zip(trie, trie[1:]):
+        if line.startswith("|-- ") and following == "/32 host LOCAL":
+            found.add(Net(_packed(line[4:]), 32))
+    for line in _lines("/proc/net/if_inet6"):
+        found.add(Net(bytes.fromhex(line.split()[0]), 128))
+    return sorted(one for one in found if not any(net.holds(one.address) for net in _LOCAL))
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="ascii") as file:
+            return [line.strip() for line in file]
+    except OSError:
+        return []
+
+
+def _request(net: Net) -> bytes:
+    """Return what asks the kernel to make a net unreachable."""
+    main, static, universe, unreachable = 254, 4, 0, 7
+    route = struct.pack("=8BI", net.family, net.bits, 0, 0, main, static, universe, unreachable, 0)
+    whole = route + struct.pack("=HH", 4 + len(net.address), 1) + net.address
+    # RTM_NEWROUTE; it is to be answered, and made or put in place of another
+    return struct.pack("=IHHII", 16 + len(whole), 24, 0x1 | 0x4 | 0x400 | 0x100, 1, 0) + whole
+
+
+def _accepted(answer: bytes) -> None:
+    code = -struct.unpack_from("=i", answer, 16)[0]
+    if code:
+        raise OSError(code, "a route could not be shut")
+
+
+def _has_six() -> bool:
+    """Say whether this process's network speaks IPv6 to anybody but itself."""
+    return any(line.split()[-1] != "lo" for line in _lines("/proc/net/if_inet6"))
+
+
+def _only_child(pid: int) -> int:
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = file.read().split()
+    if len(children) != 1:
+        raise OSError(f"pasta has {len(children)} children instead of one")
+    return int(children[0])
