@@ -52,7 +52,7 @@ def examine(home: Home, *, offline: bool = False) -> Iterator[Finding]:
     """Look at everything, a subject at a time."""
     yield _python()
     yield _git()
-    yield _fence()
+    yield _fence(home)
     yield from _agents(home)
     yield _home(home)
     yield _disk(home)
@@ -82,11 +82,15 @@ def _git() -> Finding:
     return Finding("git", good, words[2], "" if good else "Install git 2.38 or newer.")
 
 
-def _fence() -> Finding:
-    from engine.node import fence
+def _fence(home: Home) -> Finding:
+    from engine.node import fence, own_network
 
-    probe = fence.probe()
+    probe = own_network.tried(fence.probe(), str(home.root))
     mend = "" if probe.fenced else "Agents here would see all that you see; no auto or full mode."
+    if probe.shares:
+        mend = "Agents here reach this machine's own network services."
+        if probe.shares == own_network.INSTALL:
+            mend += " Recommended: sudo apt-get install passt."
     return Finding("fence", probe.fenced, probe.describe(), mend, needed=False)
 
 

@@ -237,10 +237,36 @@ def connects(address: str) -> Attempt:
     return attempt
 
 
-def dials(port: int) -> Attempt:
+def dials(port: int, address: str = "127.0.0.1") -> Attempt:
     def attempt() -> str:
-        with socket.create_connection(("127.0.0.1", port), 5):
+        with socket.create_connection((address, port), 5):
             return GOT + "connected"
+
+    return attempt
+
+
+def sends(port: int, address: str = "127.0.0.1") -> Attempt:
+    """Send a datagram twice: that nobody took the first is told with the second."""
+
+    def attempt() -> str:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mine:
+            mine.connect((address, port))
+            for _ in range(2):
+                mine.send(b"?")
+        return GOT + "sent"
+
+    return attempt
+
+
+def through_the_gateway(port: int) -> Attempt:
+    """Dial this machine by the address of its way out, which some carriers of packets turn round."""
+
+    def attempt() -> str:
+        with open("/proc/net/route", encoding="ascii") as file:
+            routes = [line.split() for line in file]
+        ways = [words[2] for words in routes if words[1] == "00000000"]
+        address = socket.inet_ntoa(int(ways[0], 16).to_bytes(4, "little")) if ways else ""
+        return dials(port, address)() if address else "no way out"
 
     return attempt
 
@@ -512,6 +538,10 @@ def connecting(place: Place) -> dict[str, Attempt]:
         "listen to the network's packets": opens_socket(socket.AF_PACKET, socket.SOCK_RAW),
         "forge a network packet": opens_socket(socket.AF_INET, socket.SOCK_RAW, 255),
         "reach a service of this machine's own": dials(place["port"]),
+        "reach one by this machine's own address": dials(place["port"], place["address"]),
+        "reach one by the gateway's address": through_the_gateway(place["port"]),
+        "send a datagram to a service of this machine's own": sends(place["datagram port"]),
+        "send one by this machine's own address": sends(place["datagram port"], place["address"]),
         "reach a cloud's metadata": has_way_to("169.254.169.254"),
         "reach a cloud's metadata by IPv6": has_way_to("fd00:ec2::254"),
     }

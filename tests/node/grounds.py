@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine.node import fence, folder, metadata
+from engine.node import fence, folder, metadata, network, own_network
 from engine.node.runs import Runs, code_folder
 from tests.node.attempts import Place
 
@@ -116,8 +116,11 @@ class Grounds:
         }
         addresses = [*sockets.values(), f"{self.home}/engine.sock", f"\0{mark}"]
         self.held += [listen(address) for address in addresses]
-        here = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.held.append(here)
+        here = socket.create_server(("", 0), backlog=64)
+        datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        datagrams.bind(("", 0))
+        self.held += [here, datagrams]
+        own = [one.address for one in network.own_addresses() if len(one.address) == 4]
         ctypes.CDLL(None).syscall(  # add_key
             {"x86_64": 248, "aarch64": 217}[os.uname().machine],
             *(b"user", b"quarterdeck-test", b"secret", 6, -3),
@@ -129,6 +132,8 @@ class Grounds:
             "sockets": sockets,
             "abstract": mark,
             "port": here.getsockname()[1],
+            "datagram port": datagrams.getsockname()[1],
+            "address": socket.inet_ntoa(own[0]) if own else "127.0.0.2",
         }
 
     def clear(self) -> None:
@@ -200,7 +205,7 @@ def said(lines: list[str]) -> dict[str, str]:
 
 def play(stage: str) -> dict[str, Any]:
     grounds = Grounds(stage)
-    probe = fence.probe()
+    probe = own_network.tried(fence.probe(), grounds.home)
     if not probe.fenced:
         sys.exit(probe.describe())
     place = grounds.furnish()
@@ -216,6 +221,7 @@ def play(stage: str) -> dict[str, Any]:
         after = grounds.files()
         return {
             "probe": probe.describe(),
+            "own network": bool(probe.network),
             "may be a cloud's": metadata.may_be_a_clouds(),
             "inside": inside,
             "own": spooled(grounds.home, OWN),

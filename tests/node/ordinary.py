@@ -32,11 +32,7 @@ IMPORTED = (
 # As root we show the other half a tun that ordinary users may open, as nearly every machine has it:
 # in mounts of its own, so that this machine's stays as it is. $1: its folder, $2: what runs as whom.
 _WITH_TUN = """
-mount --make-rprivate /
-mkdir -p /dev/net && mknod -m 666 "$1/tun" c 10 200 && {
-    [ -e /dev/net/tun ] || : > /dev/net/tun
-    mount --bind "$1/tun" /dev/net/tun
-}
+[ -e /dev/net/tun ] && mknod -m 666 "$1/tun" c 10 200 && mount --bind "$1/tun" /dev/net/tun
 shift
 exec "$@"
 """

@@ -161,6 +161,10 @@ FORGED = (
 OPEN = {
     "connect to an abstract socket": "abstract sockets",
     "reach a service of this machine's own": "this machine's own network services",
+    "reach one by this machine's own address": "this machine's own network services",
+    "reach one by the gateway's address": "this machine's own network services",
+    "send a datagram to a service of this machine's own": "this machine's own network services",
+    "send one by this machine's own address": "this machine's own network services",
     "reach a cloud's metadata": "a cloud's metadata",
     "reach a cloud's metadata by IPv6": "a cloud's metadata",
 }
@@ -174,6 +178,7 @@ def told() -> Told:
     return told_by(
         "grounds",
         PATIENCE_S,
+        tun=True,
         PATH=os.environ.get("PATH", os.defpath),
         STARTER="starter-secret",
         SSH_AUTH_SOCK="{stage}/none",
@@ -221,6 +226,20 @@ def test_what_stays_open_is_said_on_the_machines_card_and_as_a_run_begins(
     noted = [line["d"] for line in told["own"] if line["k"] == "note"]
     assert stays_open == (words in told["probe"])
     assert stays_open == any(words in note for note in noted)
+
+
+@pytest.mark.parametrize("attempt", OPEN)
+def test_in_a_network_of_its_own_nothing_of_this_stays_open(told: Told, attempt: str) -> None:
+    if not told["own network"]:
+        assert not os.environ.get("CI"), told["probe"]
+        pytest.skip(told["probe"])
+    assert not told["inside"][attempt].startswith(GOT)
+
+
+@pytest.mark.parametrize("attempt", [one for one in OPEN if "cloud" not in one])
+def test_without_the_fence_it_would(told: Told, attempt: str) -> None:
+    if "gateway" not in attempt:  # that is this machine to a run in a network of its own at most
+        assert told["outside"][attempt].startswith(GOT)
 
 
 def test_every_attempt_is_judged(told: Told) -> None:
