@@ -37,7 +37,7 @@ from tests.soak.aboard import Clock
 TOKEN = "7000000001:AAtest-token-that-must-never-be-in-a-log-x"
 OWNER = 42
 LOOK_S = 0.02
-LAST_LINES = 40
+LAST_LINES = 400
 NODES_END_S = 30.0
 ZYGOTE = "quarterdeck-node zygote"
 

@@ -252,8 +252,16 @@ class Week:
                     await asyncio.sleep(LOOK_S)
                     self._alive()
         except TimeoutError as late:
+            await self._ask_where()
             late.add_note(self._told())
             raise
+
+    async def _ask_where(self) -> None:
+        """Have engine and bot log what they are at (aboard.py)."""
+        for process in self._hands.processes.values():
+            for number in (signal.SIGUSR1, signal.SIGUSR2):
+                process.send_signal(number)
+                await asyncio.sleep(STILL_S)
 
     def _still(self) -> bool:
         """Whether nobody works and nobody is asked; then whatever waits must say why."""
