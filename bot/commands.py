@@ -226,6 +226,11 @@ class Commands:
                     "set_check", cause=heard.cause, name=name, text=" ".join(command)
                 )
                 return done(heard, result)
+            case "ports", [name, *ports]:
+                result = await self._engine.call(
+                    "set_ports", cause=heard.cause, name=name, text=" ".join(ports)
+                )
+                return done(heard, result)
             case "remove", [name]:
                 names = [view.name for view in await self._known_projects()]
                 if name.lower() not in names:

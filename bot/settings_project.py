@@ -48,8 +48,10 @@ class ProjectPanel:
         if verb == "rules":
             return Then(panel=f"rules-{at.about}")
         what, _, which = verb.partition("-")
-        if what not in ("remove", "base", "check", *WORDS):
+        if what not in ("remove", "base", "check", "ports", *WORDS):
             return Then()
+        if what == "ports" and not line:
+            return Then(prompt=text_settings.PORTS)
         if what == "check" and not line:
             return Then(prompt=text_settings.CHECK)
         if what == "base" and not line:
@@ -62,6 +64,10 @@ class ProjectPanel:
             text = "" if line.strip().lower() in NONE else line
             return Then(
                 said=verdict(await at.do("set_check", name=view.name, text=text)), page=page
+            )
+        if what == "ports":
+            return Then(
+                said=verdict(await at.do("set_ports", name=view.name, text=line)), page=page
             )
         if what == "base":
             return Then(

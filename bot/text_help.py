@@ -33,6 +33,7 @@ Give a goal: /new, or just write it here. A lead plans it and waits for your Sta
 /asks  only what waits on you
 /file  a file of this session: /file docs/plan.md
 /projects  list; /projects add NAME PATH_OR_URL
+/projects ports NAME 5432  which of its machine's ports a project's runs reach
 /machines  list; /machines add NAME USER@HOST
 /accounts  list; /accounts add NAME claude, then Log in on its card
 /keys  what the vault keeps: add one by name, where it may be used, rename, forget

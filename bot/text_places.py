@@ -15,7 +15,7 @@ FORGES = {
     "github.com": "SHA256:+DiY3wvvV6TuJJhbpZisF/zLDA0zPMSvHdkr4UvCOqU",
     "gitlab.com": "SHA256:eUXGGm1YGsMAS7vkcx6JOJdOGHPem5gQp4taiCfCLB8",
 }
-PROJECTS_USAGE = "Say /projects add NAME PATH_OR_URL [BASE], /projects check NAME COMMAND or /projects remove NAME."
+PROJECTS_USAGE = "Say /projects add NAME PATH_OR_URL [BASE], /projects check NAME COMMAND, /projects ports NAME 5432 or /projects remove NAME."
 NO_PROJECT = "There is no project {name}; /projects lists them."
 PROJECT_TITLES = {
     "reading": "A project is being read",

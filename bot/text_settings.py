@@ -25,6 +25,10 @@ CHECK = Question(
     "Which command checks work, where its settings name none? Reply to this message; none for none.",
     "make test",
 )
+PORTS = Question(
+    "Which ports of their machine's 127.0.0.1 may its runs reach? Numbers, or none. Reply to this message.",
+    "5432",
+)
 PROJECT = Question(
     "What is it called, and where is it? Reply to this message.", "shop git@host:me/shop.git"
 )
@@ -313,8 +317,10 @@ def project(view: ProjectView, home: str = "← Settings") -> Words:
         sheet.line(f"And {len(newest) - MOST_COMMANDS} older ones.")
     if not view.decided:
         sheet.line("No command was decided about yet.")
+    if view.ports:
+        sheet.line(f"Runs reach 127.0.0.1 at: {', '.join(map(str, view.ports))}")
     rows.append((Button("Base branch…", "base"), Button("Check…", "check")))
-    rows.append((Button("Rules", "rules"), Button("Remove…", "remove")))
+    rows.append((Button("Rules", "rules"), Button("Ports…", "ports"), Button("Remove…", "remove")))
     return Words(sheet.done(), (*rows, (Button(home, "back"),)))
 
 

@@ -584,6 +584,7 @@ class ProjectView(Struct, frozen=True):
     commands: tuple[str, ...] = ()  # "check: make test (allowed)"
     decided: tuple[CommandView, ...] = ()
     check: str = ""  # the owner's own, for where its settings name none
+    ports: tuple[int, ...] = ()  # of its machine's 127.0.0.1, which its runs may reach
 
 
 class RuleView(Struct, frozen=True):

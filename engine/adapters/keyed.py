@@ -99,6 +99,7 @@ async def _start(runs: Runs, effect: RunKeyed, where: str) -> None:
         "fence": {
             "tree": made["tree"],
             "tree_read_only": effect.read_only,
+            "ports": runs.ports(effect.project),
             "read": [*made["read"], *about["toolchains"]],
         },
     }

@@ -179,6 +179,11 @@ class Runs:
         """What a desk call was answered; how it stands now if that is too long ago."""
         return self._replies.get(call, "use status to see where things stand.")
 
+    def ports(self, project: str) -> list[int]:
+        """Return the ports of their machine that a project's runs may reach."""
+        found = self._state(f"project/{project}")
+        return list(found.ports) if isinstance(found, Project) else []
+
     def session(self, session_id: str) -> Session:
         """Return the session as it stands now."""
         found = self._state(f"session/{session_id}")
@@ -376,6 +381,7 @@ class Runs:
             "tmp": f"{folder}/tmp",
             "config_dir": f"{folder}/config",
             "files": f"{folder}/files",
+            "ports": self.ports(effect.project),
             "read": [*made["read"], *about["toolchains"], *self._shown(effect, command)]
             + ([kit.folder] if kit.folder else []),
         }
@@ -471,7 +477,7 @@ class Runs:
         """Run the project's setup in a fresh tree, before its agent sees it."""
         for start in range(1, SETUP_STARTS + 1):
             run = f"{effect.run}-setup-{start}"
-            await self._run_command(machine, run, effect.setup, made)
+            await self._run_command(machine, effect.project, run, effect.setup, made)
             async with self._ended_with(effect.session, machine, run):
                 verdict = await self._await_verdict(machine, run)
             if verdict.ran:  # else it was cut off, which says nothing about the project
@@ -707,10 +713,10 @@ class Runs:
                 "tree.fresh", project=effect.project, name=effect.run, commit=effect.commit
             )
             command = _both(effect.setup, effect.command)
-        await self._run_command(machine, effect.run, command, made)
+        await self._run_command(machine, effect.project, effect.run, command, made)
 
     async def _run_command(
-        self, machine: Machine, run: str, command: str, made: Mapping[str, Any]
+        self, machine: Machine, project: str, run: str, command: str, made: Mapping[str, Any]
     ) -> None:
         """Start a command of the project's in a tree: no desk, no account, a time limit."""
         about = await machine.hello()
@@ -735,6 +741,7 @@ class Runs:
                 "fence": {
                     "tree": made["tree"],
                     "tmp": f"{folder}/tmp",
+                    "ports": self.ports(project),
                     "read": [*made["read"], *about["toolchains"]],
                 },
             },

@@ -347,6 +347,7 @@ VERBS: Final[dict[str, Verb]] = {
     "add_project": Verb(AddProject, changes=True, patience_s=1800),  # clones it
     "want_project": Verb(AddProject, changes=True),
     "set_check": Verb(SetCheck, changes=True),
+    "set_ports": Verb(SetCheck, changes=True),
     "remove_project": Verb(Named, changes=True),
     "rules": Verb(OfProject, tuple[RuleView, ...]),
     "revoke_rule": Verb(Numbered, changes=True),

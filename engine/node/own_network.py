@@ -22,6 +22,7 @@ from engine.node import fence, network
 SWITCH = "shared-network"  # in the node's home: no run gets a network of its own
 INSTALL = "install passt"
 TUN = "/dev/net/tun"
+_NAMESPACE = "/proc/self/ns/net"
 _PATIENCE_S = 20.0
 _CONNECT_S = 5.0
 _LOOK = "[ -O /usr ] && echo own; echo inside"
@@ -57,15 +58,16 @@ def _no_tun(path: str = TUN) -> str:
 class _Trial(network.Network):
     """A network that is looked round in by whoever enters it."""
 
-    def __init__(self, pasta: str, named: int, other: int) -> None:
-        self._asked = {"named": ("127.0.0.1", named), "other": ("127.0.0.1", other)}
-        self._asked["metadata"] = ("169.254.169.254", 80)
+    def __init__(self, pasta: str, named: int) -> None:
+        self._asked = {"named": ("127.0.0.1", named), "metadata": ("169.254.169.254", 80)}
+        self._outside = os.stat(_NAMESPACE).st_ino
         self.seen, self.see = os.pipe()
         super().__init__(pasta, [named], {})
 
     def enter(self) -> None:
         super().enter()
         words = [f"{name}={_outcome(address)}" for name, address in self._asked.items()]
+        words += ["apart"] if os.stat(_NAMESPACE).st_ino != self._outside else []
         os.write(self.see, " ".join(words).encode())
 
 
@@ -80,12 +82,14 @@ def _outcome(address: tuple[str, int]) -> str:
 
 
 def _look(hopeful: fence.Probe, home: str) -> str:
-    """Start a run in such a network and return what is wrong with it; nothing if all is well."""
-    with (
-        socket.create_server(("127.0.0.1", 0)) as named,
-        socket.create_server(("127.0.0.1", 0)) as other,
-    ):
-        own = _Trial(hopeful.network, named.getsockname()[1], other.getsockname()[1])
+    """Start a run in such a network and return what is wrong with it; nothing if all is well.
+
+    Nothing of ours listens for that: pasta itself takes connections to a named port, inside. Here the
+    port is only kept from others meanwhile.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as named:
+        named.bind(("127.0.0.1", 0))
+        own = _Trial(hopeful.network, named.getsockname()[1])
         try:
             said = _run(hopeful, home, own)
         finally:
@@ -119,7 +123,7 @@ def _run(hopeful: fence.Probe, home: str, own: network.Network) -> list[str]:
 def _judged(seen: Sequence[str], said: Sequence[str], code: int) -> str:
     if "named=open" not in seen:
         return "a trial of pasta failed: a port it was to lead to did not answer"
-    if "other=ECONNREFUSED" not in seen:
+    if "apart" not in seen:
         return "a trial of pasta leaks: this machine's own network shows inside"
     if "metadata=EHOSTUNREACH" not in seen:
         return "a trial of pasta leaks: a cloud's metadata shows inside"

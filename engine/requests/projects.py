@@ -13,10 +13,11 @@ from engine.asker import asked_by
 from engine.board.project_card import pushes_to
 from engine.errors import Refused, Unavailable
 from engine.requests.inside import Inside
-from engine.rules import always, brought, names
+from engine.rules import always, brought, names, ports
 from engine.rules.events import (
     ProjectAdded,
     ProjectCheck,
+    ProjectPorts,
     ProjectRemoved,
     ProjectWanted,
     RuleRevoked,
@@ -49,6 +50,7 @@ class Projects(Inside):
                     *(_view(c, allowed=False) for c in project.refused),
                 ),
                 check=project.check,
+                ports=project.ports,
             )
             for project in sorted(self._projects().values(), key=lambda found: found.name)
         )
@@ -127,6 +129,20 @@ class Projects(Inside):
         return {
             "verdict": f"Goals of {name} that start from now on are checked by it, unless its "
             "settings name a check."
+        }
+
+    async def set_ports(self, name: str, text: str, cause: str = "") -> dict[str, str]:
+        """Say which ports of their machine's 127.0.0.1 a project's runs may reach."""
+        chosen = ports.named(text)
+        await self._loop.post(f"project/{name}", ProjectPorts(ports=chosen), cause)
+        if not chosen:
+            return {
+                "verdict": f"Runs of {name} that start from now on reach no port of their machine."
+            }
+        many = "ports" if len(chosen) > 1 else "port"
+        return {
+            "verdict": f"Runs of {name} that start from now on reach {many} {ports.in_words(chosen)} "
+            "of their machine's 127.0.0.1."
         }
 
     async def remove_project(self, name: str, cause: str = "") -> str:

@@ -119,6 +119,12 @@ class ProjectCheck(Event, frozen=True):
     text: str
 
 
+class ProjectPorts(Event, frozen=True):
+    """Request: which ports of their machine's 127.0.0.1 the project's runs may reach, and no others."""
+
+    ports: tuple[int, ...] = ()
+
+
 class ProjectRemoved(Event, frozen=True):
     """Request: forget the project; its hub stays on disk until no goal needs it."""
 
@@ -1327,6 +1333,7 @@ ProjectEvent: TypeAlias = (
     | ProjectRetried
     | ProjectLeft
     | ProjectCheck
+    | ProjectPorts
     | PermissionAsked
     | PermissionGone
     | PermissionDecided

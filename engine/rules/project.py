@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.errors import Refused
-from engine.rules import adding, kept
+from engine.rules import adding, kept, ports
 from engine.rules.adding import Adding
 from engine.rules.effects import AnyEffect, Tell
 from engine.rules.events import (
@@ -33,6 +33,7 @@ from engine.rules.events import (
     ProjectEvent,
     ProjectLeft,
     ProjectNotTaken,
+    ProjectPorts,
     ProjectRebased,
     ProjectRemoved,
     ProjectRetried,
@@ -60,6 +61,7 @@ class Project(Struct, frozen=True, tag=True, kw_only=True):
     check: str = ""  # the owner's own, for where the settings name none
     no_check: bool = False  # the owner wants none: not asked for again
     rules: Rules = Rules()
+    ports: tuple[int, ...] = ()  # of its machine's 127.0.0.1, which its runs may reach
 
     @property
     def known(self) -> bool:
@@ -103,14 +105,16 @@ def decide(now: Project, event: ProjectEvent) -> tuple[Project, tuple[AnyEffect,
         case ProjectRemoved() if not now.known:
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRemoved():
-            forgotten = replace(now, allowed=(), refused=(), check="", no_check=False)
+            forgotten = replace(now, allowed=(), refused=(), check="", no_check=False, ports=())
             return replace(
                 forgotten, removed=True, adding=None, rules=kept.forgotten(now.rules)
             ), ()
-        case ProjectRebased() | CommandChanged() if not now.known:
+        case ProjectRebased() | CommandChanged() | ProjectPorts() if not now.known:
             raise Refused(_UNKNOWN.format(now.name))
         case ProjectRebased(base=base):
             return replace(now, base=base), ()
+        case ProjectPorts():
+            return replace(now, ports=ports.checked(event.ports)), ()
         case CommandChanged():
             return _changed(now, event)
         case CommandWanted(command=command, goal=goal) if command in now.allowed:

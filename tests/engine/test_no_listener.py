@@ -35,8 +35,8 @@ def children(pid: int) -> set[int]:
 
 
 def listeners() -> dict[int, str]:
-    """Return who listens for TCP on this machine, as far as that may be seen, with ss's line."""
-    said = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
+    """Return who waits for TCP or UDP on this machine, as far as that may be seen, with ss's line."""
+    said = subprocess.run(["ss", "-Hltunp"], capture_output=True, text=True, check=True).stdout
     return {
         int(pid): line for line in said.splitlines() for pid in re.findall(r"\bpid=(\d+)", line)
     }

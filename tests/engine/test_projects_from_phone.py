@@ -79,6 +79,16 @@ async def test_a_folder_is_added_once_its_branch_and_check_were_said(tmp_path: P
         await chat.sent("/projects check shop", "no check of yours any more")
         assert project(chat).check == ""
 
+        prompt = await chat.tapped(panel, "Ports…", "Which ports of their machine's 127.0.0.1")
+        chat.phone.reply(prompt, "6379, 5432")
+        await chat.until("Runs reach 127.0.0.1 at: 5432, 6379")
+        await chat.sent("/projects ports shop postgres", "Say ports as numbers from 1 to 65535")
+        assert project(chat).ports == (5432, 6379)
+        await chat.sent("/projects ports shop 5432", "reach port 5432 of their machine's 127.0.0.1")
+        assert project(chat).ports == (5432,)
+        await chat.sent("/projects ports shop none", "reach no port of their machine")
+        assert project(chat).ports == ()
+
 
 async def test_a_web_address_that_asks_for_a_login_is_answered_with_its_ssh_address(
     tmp_path: Path,
