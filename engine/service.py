@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Refused
+from engine.node import network
 from engine.paths import ENV, Home
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,6 +114,7 @@ def units(service: Service) -> dict[str, str]:
         "home": _quoted(str(service.home.root)),
         "home_variable": _quoted(f"{ENV}={service.home.root}"),
         "path_variable": _quoted(f"PATH={service.path}"),
+        "metadata": " ".join(network.shuttable()),
         "user": SYSTEM_USER,
         "target": "multi-user.target" if service.system else "default.target",
     }

@@ -202,12 +202,12 @@ def resolver(path: str = RESOLV) -> tuple[str, list[str]]:
             lines = file.read().splitlines()
     except OSError:
         return "", []
-    asked = [line.split() for line in lines]
-    servers = [words[1] for words in asked if len(words) > 1 and words[0] == "nameserver"]
-    if servers and not any(map(_is_shut, servers)):
+    servers = _servers(lines)
+    closed = [*_LOCAL, _LINK, *shut()]
+    if servers and not any(_is_in(server, closed) for server in servers):
         return "", []
     version = 6 if servers and ":" in servers[0] else 4
-    kept = [line for line, words in zip(lines, asked) if words[:1] != ["nameserver"]]
+    kept = [line for line in lines if line.split()[:1] != ["nameserver"]]
     text = "\n".join([*kept, f"nameserver {_FORWARD[version]}", ""])
     return text, ["--dns-forward", _FORWARD[version]]
 
@@ -251,12 +251,27 @@ def shut() -> list[Net]:
     return [*(Net(_packed(address), bits) for address, bits in METADATA), *own_addresses()]
 
 
-def _is_shut(server: str) -> bool:
+def shuttable(path: str = RESOLV) -> list[str]:
+    """Return where clouds have their metadata, as systemd reads it, but for where the resolver is asked."""
+    asked = _servers(_lines(path))
+    return [
+        f"{address}/{bits}"
+        for address, bits in METADATA
+        if not any(_is_in(server, [Net(_packed(address), bits)]) for server in asked)
+    ]
+
+
+def _servers(lines: Iterable[str]) -> list[str]:
+    words = [line.split() for line in lines]
+    return [found[1] for found in words if len(found) > 1 and found[0] == "nameserver"]
+
+
+def _is_in(server: str, nets: Iterable[Net]) -> bool:
     try:
         address = _packed(server)
     except OSError:
         return False
-    return any(net.holds(address) for net in (*_LOCAL, _LINK, *shut()))
+    return any(net.holds(address) for net in nets)
 
 
 def own_addresses() -> list[Net]:
@@ -273,7 +288,7 @@ def own_addresses() -> list[Net]:
 
 def _lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return [line.strip() for line in file]
     except OSError:
         return []

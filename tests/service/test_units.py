@@ -12,6 +12,7 @@ import pytest
 
 from engine import service
 from engine.errors import Refused
+from engine.node import network
 from engine.paths import Home
 from engine.service import Service
 
@@ -97,6 +98,36 @@ def test_ending_the_engine_ends_no_agent_and_an_agent_out_of_memory_not_the_engi
     assert engine["Service.OOMPolicy"] == ["continue"]
     # What follows would give agents that outlive an engine other mounts than the next engine's.
     assert not [key for key in engine if re.search(r"\.(Private|Protect|ReadWrite|Restrict)", key)]
+
+
+def test_a_clouds_metadata_is_shut_to_all_that_the_systems_engine_starts(laid: Service) -> None:
+    """By the system's own manager alone: that of a user may not."""
+    unit = read(laid.units / "quarterdeck-engine.service")
+    if not laid.system:
+        assert "Service.IPAddressDeny" not in unit
+        return
+    (shut,) = unit["Service.IPAddressDeny"]
+    assert {"fd00:ec2::254/128", "100.100.100.200/32"} <= set(shut.split())
+    assert shut.split() == network.shuttable()
+
+
+@pytest.mark.parametrize(
+    ("resolver", "left"),
+    [
+        ("9.9.9.9", set()),
+        ("169.254.169.254", {"169.254.0.0/16"}),
+        ("168.63.129.16", {"168.63.129.16/32"}),
+        ("fd20:ce::254", {"fd20:ce::254/128"}),
+    ],
+)
+def test_a_resolver_that_is_where_metadata_is_stays_open(
+    tmp_path: Path, resolver: str, left: set[str]
+) -> None:
+    """Some clouds answer for names there as well: without it the machine would find no host."""
+    path = tmp_path / "resolv.conf"
+    path.write_text(f"search example\nnameserver {resolver}\n")
+    every = {f"{address}/{bits}" for address, bits in network.METADATA}
+    assert every - set(network.shuttable(str(path))) == left
 
 
 def test_bot_and_engine_need_nothing_of_each_other(laid: Service) -> None:
