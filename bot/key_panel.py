@@ -75,7 +75,8 @@ class KeyPanel:
             return await self._waiting(at)
         views = await _views(at)
         if not at.page or at.page.isdigit():
-            return text_keys.listed(views, int(at.page or 0), at.zone, at.now)
+            own = await _asked(at, "own_keys")
+            return text_keys.listed(views, int(at.page or 0), at.zone, at.now, own)
         view = _one(at, views)
         kind, alone = at.page[0].lower(), at.page[0].isupper()
         if kind == "f":
@@ -203,7 +204,11 @@ def _page(at: At, kind: str) -> str:
 
 
 async def _views(at: At) -> list[KeyView]:
-    return msgspec.convert(msgspec.to_builtins(await at.ask("keys")), list[KeyView])
+    return await _asked(at, "keys")
+
+
+async def _asked(at: At, verb: str) -> list[KeyView]:
+    return msgspec.convert(msgspec.to_builtins(await at.ask(verb)), list[KeyView])
 
 
 async def _names(at: At) -> list[str]:

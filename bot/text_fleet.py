@@ -138,12 +138,20 @@ def offer(found: OfferView) -> Words:
         sheet.add(one_line(found.fingerprint, 80), "code").line()
         sheet.line("Compare it there:")
         sheet.add("ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub", "pre").line()
-        sheet.line("2. If this box's user may not sign in there yet, put this line into")
-        sheet.add("~/.ssh/authorized_keys", "code").line(" there:")
-        sheet.add(one_line(found.public, 400), "pre").line()
+        _let_in(found, sheet)
     sheet.line("Add accepts that host key, signs in and looks. It needs Python 3.9 and git there.")
     buttons = (Button("Add", "take", "success"), Button("Cancel", "leave"))
     return Words(sheet.done(), (buttons,))
+
+
+def _let_in(found: OfferView, sheet: Builder) -> None:
+    if found.no_key:
+        sheet.line("2. This box's user must be let in there: ssh-copy-id does that.")
+        sheet.line(f"Quarterdeck's own key cannot be shown: {one_line(found.no_key, 300)}.")
+        return
+    sheet.line("2. If this box's user may not sign in there yet, put this line into")
+    sheet.add("~/.ssh/authorized_keys", "code").line(" there:")
+    sheet.add(one_line(found.public, 400), "pre").line()
 
 
 # ---------------------------------------------------------------- accounts

@@ -41,14 +41,19 @@ BACK = Button("← Back", "back")
 
 
 def listed(
-    views: Sequence[KeyView], page: int = 0, zone: tzinfo | None = None, now: float = 0.0
+    views: Sequence[KeyView],
+    page: int = 0,
+    zone: tzinfo | None = None,
+    now: float = 0.0,
+    own: Sequence[KeyView] = (),
 ) -> Words:
-    """Return a page of what the vault keeps, a button for each."""
+    """Return a page of what the vault keeps, a button for each of the owner's."""
     sheet = Builder()
     if not views:
-        sheet.line("The vault is empty", "bold")
+        sheet.line("The vault is empty" if not own else "The vault has no key of yours", "bold")
         sheet.line("Paste a key here: it is sealed, deleted from the chat and kept by its name.")
         sheet.line("Add… takes anything as a secret, however it looks.")
+        _own(own, sheet)
         return Words(sheet.done(), ((ADD,),))
     last = (len(views) - 1) // PAGE
     page = min(page, last)
@@ -56,11 +61,26 @@ def listed(
     sheet.line(f"{count(len(views), 'key')} in the vault", "bold")
     for view in shown:
         sheet.line().line(one_line(view.name, 80), "bold").line(_standing(view, zone, now))
+    _own(own, sheet)
     sheet.line().line("No value is ever shown.", "italic")
     buttons = [Button(one_line(view.name, 28), f"key-{mark(view.name)}") for view in shown]
     turns = [Button("← Earlier", f"page-{page - 1}")] if page else []
     turns += [Button("Later →", f"page-{page + 1}")] if page < last else []
     return Words(sheet.done(), (*side_by_side(buttons, 2), *side_by_side(turns, 2), (ADD,)))
+
+
+def _own(views: Sequence[KeyView], sheet: Builder) -> None:
+    """Name what Quarterdeck itself signs in with: no agent is given it, and nothing is to be done."""
+    if views:
+        named = [
+            f"{one_line(_of(v.name), 60)}{' ⚠ cannot be opened' * bool(v.refused)}" for v in views
+        ]
+        sheet.line().line(f"Quarterdeck's own: {', '.join(named)}.")
+
+
+def _of(name: str) -> str:
+    kind, _, project = name.partition("/")
+    return f"{project}'s forge" if kind == "forge" else "your machines"
 
 
 def _standing(view: KeyView, zone: tzinfo | None, now: float) -> str:

@@ -3,7 +3,7 @@
     config.toml  bot.sqlite3  engine.sqlite3  vault.sqlite3  hub/…  attached/…
     recovery      the vault's key, as only the owner's recovery code opens it
     vault.pub     its public half
-    keys.sealed   deploy keys, the key to the machines and their host keys: opened by the vault's key
+    keys.sealed   the host keys that were accepted, and private keys not yet in the vault: opened by its key
     manifest.json what each of them hashes to, and which release wrote it; last, so a torn file has none
 
 The order is what makes it one picture: the bot's file points to the ledger, the ledger to secrets,
@@ -257,7 +257,10 @@ def _of_hub(hub: Path) -> Iterator[Path]:
 
 
 def _keys(home: Home) -> bytes:
-    """Return the keys that let this box in elsewhere, as one archive."""
+    """Return what belongs to signing in elsewhere, as one archive; the keys themselves are in the vault.
+
+    Those of an earlier release are still files until an engine has started (adapters/key_files.py).
+    """
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         for path in (home.machine_key, home.known_hosts, *sorted(home.deploy_keys.rglob("*"))):

@@ -86,6 +86,7 @@ def restore(
     """
     from engine import setup as first
     from engine.restore import closed, unpacked
+    from stores.vault import is_own
 
     ways = [bool(recovery_file), secrets is not None, without_keys]
     if sum(ways) > 1:
@@ -125,8 +126,12 @@ def restore(
         lost = found.finish(token, private)
     typer.echo(f"Home     {home.root}")
     typer.echo(f"As of    {datetime.fromtimestamp(found.manifest.taken_at):%d %b %Y %H:%M}")
-    if lost:
-        typer.echo(f"Lost     {', '.join(lost)}: give them again")
+    if given := [name for name in lost if not is_own(name)]:
+        typer.echo(f"Lost     {', '.join(given)}: give them again")
+    if len(given) < len(lost):
+        typer.echo(
+            "Lost     the keys to forges and machines: /projects add and /machines add show new ones"
+        )
     if private is None:
         print_code(first.recovery_code(home))
     typer.echo("Next     quarterdeck doctor")

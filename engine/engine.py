@@ -25,11 +25,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from engine import restored
-from engine.adapters import known_hosts
+from engine.adapters import key_files, known_hosts
 from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.hub import Hub
 from engine.adapters.kits import Kits
 from engine.adapters.machines import Link, Local, Machine, NodeRefused
+from engine.adapters.own_keys import ANY, MACHINES, OwnKeys
 from engine.adapters.runs import CHECK_LIMIT_S, Runs
 from engine.ahead import Ahead
 from engine.alive import Alive
@@ -61,7 +62,7 @@ from stores.ledger import Ledger
 from stores.rotation import settle
 from stores.sealing import has_key, master_key
 from stores.unlogged import unlogged
-from stores.vault import Opener, Vault
+from stores.vault import NotOpened, Opener, Vault
 
 log = logging.getLogger(__name__)
 
@@ -115,6 +116,7 @@ class Engine:
         self._addresses: dict[str, str] = {}  # of those of them that are not this one
         self.room = Room(self.home.root)
         self.net = LastNet(self.home)
+        self.own: OwnKeys
         self.loop: Loop
         self.door: Door
         self.runs: Runs
@@ -140,6 +142,9 @@ class Engine:
             await self.net.open(vault)
             stack.enter_context(unlogged(self.net.clean))
             machines = self._reached = self._given.copy() or {HERE: Local(self.home.root)}
+            self.own = OwnKeys(vault, self._clock)
+            if opener is not None:
+                await key_files.into_vault(self.home, self.own, opener.public)
             hub = self._hub()
             self.runs = Runs(
                 self.home.root,
@@ -173,6 +178,7 @@ class Engine:
                 hub,
                 vault,
                 opener,
+                self.own,
                 doing=self.runs.following.doing,
                 heartbeat=lambda: self.alive.heard(),
                 backups=lambda: self.nightly.health(),
@@ -250,7 +256,8 @@ class Engine:
         return Database(self.home.engine_db, "ledger", room=self.room)
 
     def _hub(self) -> Hub:
-        return Hub(self.home.hubs, DeployKeys(self.home.deploy_keys))
+        keys = DeployKeys(self.own, self.home.deploy_keys, self.home.sockets)
+        return Hub(self.home.hubs, keys)
 
     async def _vault(self, stack: contextlib.AsyncExitStack) -> tuple[Vault | None, Opener | None]:
         if not has_key(self.home):
@@ -398,9 +405,15 @@ class Engine:
         from engine.adapters import ssh  # not loaded where no such machine is
 
         at = ssh.Address.read(address)
-        return ssh.Ssh(
-            name, at, self.home.root, box=self._box(), keys=keys, own=self.home.machine_key
-        )
+        return ssh.Ssh(name, at, self.home.root, box=self._box(), keys=keys, own=self._machine_key)
+
+    async def _machine_key(self) -> str:
+        try:
+            return await self.own.private(MACHINES, ANY)
+        except NotOpened as no:
+            raise Unavailable(
+                f"no key of this box's user is let in there, and of Quarterdeck's own {no.sentence}"
+            ) from no
 
     def _box(self) -> str:
         """Return this box's name on other machines, drawn once."""

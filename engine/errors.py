@@ -2,6 +2,7 @@
 
     EngineError
       Refused        the owner asked for what we will not do    -> said on a card
+        KeyShut          a key it needs is in a vault that does not open -> waits for the owner
       Unavailable    an outside thing did not answer            -> the loop tries again
         Unreachable      the way to a machine is down           -> for as long as it is
         NoRoom           a disk takes nothing more              -> for as long as it is so
@@ -28,6 +29,10 @@ class Refused(EngineError):
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
+
+
+class KeyShut(Refused):
+    """Not now: the key it takes is in the vault, which gives it to nobody; nothing was tried."""
 
 
 class Unavailable(EngineError):

@@ -186,12 +186,20 @@ class Home:
 
     @property
     def deploy_keys(self) -> Path:
-        """Return the folder of the keys that projects' repositories are reached with."""
+        """Return the folder of what belongs to projects' own keys: the host keys that were accepted.
+
+        Earlier releases kept the keys themselves there; they are in the vault now.
+        """
         return self.secrets / "deploy"
 
     @property
+    def sockets(self) -> Path:
+        """Return the folder of sockets for gits of ours, while they run."""
+        return self.root / "run"
+
+    @property
     def machine_key(self) -> Path:
-        """Return the private half of what machines may let us in by."""
+        """Return where earlier releases kept what machines let us in by; it is in the vault now."""
         return self.secrets / "machine-key"
 
     @property

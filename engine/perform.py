@@ -20,7 +20,7 @@ from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine, NodeRefused
 from engine.adapters.runs import Runs
 from engine.board import World
-from engine.errors import NoRoom, Refused, Unavailable
+from engine.errors import KeyShut, NoRoom, Refused, Unavailable
 from engine.night import morning_at
 from engine.rules import landing, names, session_state, ship
 from engine.rules.effects import (
@@ -115,7 +115,12 @@ class Performer:
             return await self._do(effect_id, stream, effect)
         except Refused as no:
             about = getattr(effect, "piece", "") or getattr(effect, "run", "")
-            gave_up = GaveUp(effect=type(effect).__name__, why=no.sentence, about=about)
+            gave_up = GaveUp(
+                effect=type(effect).__name__,
+                why=no.sentence,
+                about=about,
+                untried=isinstance(no, KeyShut),
+            )
             return [(stream, gave_up)]
 
     async def _do(self, effect_id: int, stream: str, effect: AnyEffect) -> Events:

@@ -205,7 +205,7 @@ class Unpacked:
         return lost
 
     def _own_keys(self, private: bytes) -> None:
-        """Put back what lets this box in elsewhere."""
+        """Put back what belongs to signing in elsewhere; older backups have the keys themselves in it."""
         sealed = (self._space / KEYS).read_bytes()
         with tarfile.open(fileobj=io.BytesIO(Opener(private).open(sealed)), mode="r:") as archive:
             for member in archive:

@@ -547,6 +547,7 @@ class OfferView(Struct, frozen=True, kw_only=True):
     fingerprint: str  # of the host key it shows
     expected: str  # of the one accepted before, "" where there was none
     public: str  # the line that lets us in there
+    no_key: str = ""  # why there is none just now
 
 
 class UsageView(Struct, frozen=True):

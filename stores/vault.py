@@ -30,6 +30,7 @@ __all__ = ["NotOpened", "Opener", "Secret", "Vault", "create_keys", "read_key", 
 
 MOST_NAMESAKES: Final = 1000
 KINDS: Final = ("project/", "machine/")
+OWN: Final = ("forge/", "machines/")  # how names of this box's own keys begin, and their scopes
 # Words are read as bytes: one that was changed into no UTF-8 is to be refused by itself, not all with it.
 _OF: Final = (
     "SELECT newest.body, CAST(secrets.name AS BLOB), version, CAST(scope AS BLOB), form, secrets.body,"
@@ -44,7 +45,7 @@ _NAMES: Final = (
 class Secret(Struct, frozen=True, kw_only=True):
     """What may be told of a name: all but its value.
 
-    scope      "" everywhere, or project/NAME, or machine/NAME
+    scope      "" everywhere, or project/NAME, or machine/NAME; of our own keys, where we sign in
     version    the newest, `versions` counts all
     used       when it was last handed to a run; 0 = never
     refused    why the newest cannot be used; "" = it can
@@ -82,8 +83,10 @@ class Vault:
         The same value under the same name is kept once. Another value becomes the name's next version
         with `replace`, and has its scope; else it takes the next free name (NAME_2, NAME_3, …), so that a
         paste never changes what a key's name stands for.
+
+        raises  NotOpened when a key of that name can have no such scope
         """
-        _check(scope)
+        _check(name, scope)
         kept = await self._database.write(
             self._putting(name, value, at, scope, replace), what="secret"
         )
@@ -175,8 +178,10 @@ class Vault:
     ) -> str | None:
         """Return the newest value for a run there, and note that it was used.
 
-        raises  NotOpened also when its scope does not reach there
+        raises  NotOpened also when its scope does not reach there, as that of our own keys never does
         """
+        if is_own(name):
+            raise NotOpened(f"{name} is a key of Quarterdeck's own: no run is given it.")
         value = await self.get(name)
         if value is None:
             return None
@@ -237,9 +242,9 @@ class Vault:
     async def move(self, name: str, scope: str) -> bool:
         """Give a name, with all its versions, another scope; return whether there is such a name.
 
-        raises  NotOpened when one of them cannot be opened, or there is no such scope
+        raises  NotOpened when one of them cannot be opened, or it can have no such scope
         """
-        _check(scope)
+        _check(name, scope)
 
         def work(connection: sqlite3.Connection) -> bool:
             rows, newest = _of(connection, name)
@@ -270,6 +275,7 @@ class Vault:
             rows, newest = _of(connection, name)
             if not rows:
                 return False
+            _check(new, rows[0].scope)
             if any(_of(connection, new)):
                 raise NotOpened(f"There is a secret named {new} already: take another name.")
             self._newest(name, rows, newest)
@@ -346,8 +352,17 @@ def write_over(connection: sqlite3.Connection, row: Kept) -> None:
     )
 
 
-def _check(scope: str) -> None:
-    if scope and not any(scope.startswith(kind) and scope != kind for kind in KINDS):
+def is_own(name: str) -> bool:
+    """Return whether a name is that of a key of this box's own."""
+    return name.startswith(OWN)
+
+
+def _check(name: str, scope: str) -> None:
+    kind = name.partition("/")[0] + "/"
+    if is_own(name):
+        if not scope.startswith(kind):
+            raise NotOpened(f"{name} is a key of Quarterdeck's own: it has a scope of its own.")
+    elif scope and not any(scope.startswith(kind) and scope != kind for kind in KINDS):
         raise NotOpened(f"{scope!r} is no scope: project/NAME, machine/NAME, or none at all.")
 
 

@@ -29,6 +29,7 @@ from engine.adapters import browse, sources
 from engine.adapters.browse import Entry
 from engine.adapters.deploy_keys import DeployKeys
 from engine.adapters.git import LONG_S, Answer, git, shown, without_password
+from engine.adapters.own_keys import OwnKeys
 from engine.adapters.sources import Source, is_final, is_local
 from engine.errors import Broken, Refused, Unavailable
 from engine.rules import names, risks
@@ -118,8 +119,10 @@ class Hub:
     def __init__(self, home_hub: Path, keys: DeployKeys | None = None) -> None:
         """Take where they lie, and the keys that projects are reached with."""
         self._root = home_hub
-        self.keys = keys or DeployKeys(home_hub.with_name("deploy"))
-        self._access = self.keys.environment
+        self.keys = keys or DeployKeys(
+            OwnKeys(None, time.time), home_hub.with_name("deploy"), home_hub.with_name("run")
+        )
+        self._access = self.keys.signing_in
         self._locks: dict[tuple[str, str], asyncio.Lock] = {}
 
     def path(self, project: str) -> Path:
@@ -132,7 +135,8 @@ class Hub:
 
     async def inspect(self, source: str, base: str | None, project: str = "") -> Source:
         """Return what can be worked with; raises Refused for what cannot."""
-        return await sources.inspect(source, base, self._access(project, source))
+        async with self._access(project, source, only_if_open=True) as env:
+            return await sources.inspect(source, base, env)
 
     async def identity(self, source: str) -> tuple[str, str]:
         """Return the name and address a session's commits are made with."""
@@ -144,12 +148,12 @@ class Hub:
             hub = await self._made(project)
             ref = f"refs/source/{base}"
             spec = f"+refs/heads/{base}:{ref}"
-            env = self._access(project, source)
-            answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS, env=env)
-            if "mismatched algorithms" in answer.words:
-                await asyncio.to_thread(shutil.rmtree, hub)
-                hub = await self._made(project, object_format="sha256")
+            async with self._access(project, source) as env:
                 answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS, env=env)
+                if "mismatched algorithms" in answer.words:
+                    await asyncio.to_thread(shutil.rmtree, hub)
+                    hub = await self._made(project, object_format="sha256")
+                    answer = await self._fetch(hub, source, spec, config=_OLD_FAULTS, env=env)
             if answer.code:
                 raise self._not_brought(source, base, answer)
             return await self._id(hub, ref)
@@ -352,14 +356,15 @@ class Hub:
     async def remote_head(self, project: str, push_url: str, branch: str) -> str:
         """Return the commit a remote's branch is at, "" if it is not there."""
         ref = f"refs/heads/{branch}"
-        answer = await git(
-            *("ls-remote", *_served(push_url), "--", push_url, ref),
-            at=self.path(project),
-            remote=True,
-            local=is_local(push_url),
-            env=self._access(project, push_url),
-            ok=None,
-        )
+        async with self._access(project, push_url) as env:
+            answer = await git(
+                *("ls-remote", *_served(push_url), "--", push_url, ref),
+                at=self.path(project),
+                remote=True,
+                local=is_local(push_url),
+                env=env,
+                ok=None,
+            )
         if answer.code:
             where = without_password(push_url)
             sentence = f"{where} could not be read. git says: {answer.why}"
@@ -372,15 +377,16 @@ class Hub:
 
     async def may_push(self, project: str, push_url: str, branch: str, commit: str) -> str:
         """Ask the remote whether it would take a push, and send nothing; return its no, "" for yes."""
-        answer = await git(
-            *("push", "--dry-run", "--porcelain", "--no-verify", "--no-signed"),
-            *("--", push_url, f"{_id(commit)}:refs/heads/{branch}"),
-            at=self.path(project),
-            remote=True,
-            local=is_local(push_url),
-            env=self._access(project, push_url),
-            ok=None,
-        )
+        async with self._access(project, push_url) as env:
+            answer = await git(
+                *("push", "--dry-run", "--porcelain", "--no-verify", "--no-signed"),
+                *("--", push_url, f"{_id(commit)}:refs/heads/{branch}"),
+                at=self.path(project),
+                remote=True,
+                local=is_local(push_url),
+                env=env,
+                ok=None,
+            )
         return answer.why if answer.code else ""
 
     async def take_remote(
@@ -433,17 +439,18 @@ class Hub:
     ) -> Answer:
         # A push that died here with the other end may have left two locks there: HEAD's, the branch's.
         for _ in range(3):
-            answer = await git(
-                *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
-                *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
-                *("--", push_url, f"{commit}:{ref}"),
-                at=self.path(project),
-                remote=True,
-                local=is_local(push_url),
-                env=self._access(project, push_url),
-                ok=None,
-                limit_s=LONG_S,
-            )
+            async with self._access(project, push_url) as env:
+                answer = await git(
+                    *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
+                    *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
+                    *("--", push_url, f"{commit}:{ref}"),
+                    at=self.path(project),
+                    remote=True,
+                    local=is_local(push_url),
+                    env=env,
+                    ok=None,
+                    limit_s=LONG_S,
+                )
             there = Path(push_url.removeprefix("file://"))
             if not (is_local(push_url) and self._unlocked(there, answer)):
                 break
@@ -458,8 +465,9 @@ class Hub:
         hub = self.path(project)
         if await self._find(hub, ref) == seen:
             return seen  # the ref is made when a fetch has ended; an object alone proves nothing
-        spec, env = f"+refs/heads/{branch}:{ref}", self._access(project, url)
-        answer = await self._fetch(hub, url, spec, config=_OLD_FAULTS, env=env)
+        spec = f"+refs/heads/{branch}:{ref}"
+        async with self._access(project, url) as env:
+            answer = await self._fetch(hub, url, spec, config=_OLD_FAULTS, env=env)
         if answer.code:
             raise self._not_brought(url, branch, answer)
         return await self._id(hub, ref)

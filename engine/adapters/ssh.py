@@ -19,7 +19,6 @@ import asyncio
 import base64
 import hashlib
 import inspect
-import itertools
 import logging
 import os
 import re
@@ -27,7 +26,7 @@ import shlex
 import socket
 import sys
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +34,7 @@ from typing import Any, Protocol
 
 import asyncssh
 
-from engine.adapters import git, relay, zipapp
+from engine.adapters import git, private_socket, relay, zipapp
 from engine.adapters.machines import Chunk, Link, Transport
 from engine.errors import NoRoom, Refused, Unavailable, Unreachable
 from engine.node import arrive, room
@@ -52,7 +51,6 @@ CLOSE_S = 12.0
 _STEP = 256 * 1024
 _SAID = 2000  # bytes kept of what a machine says on standard error
 _RELAY = (os.path.realpath(sys.executable), "-I", "-S", os.path.realpath(relay.__file__))
-_sockets = itertools.count(1)
 
 _ADDRESS = re.compile(
     r"(?:(?P<user>[^@\s:/]+)@)?(?P<host>\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+)(?::(?P<port>\d{1,5}))?"
@@ -251,7 +249,7 @@ class Ssh:
     home   this box's own: the node's file and our sockets lie below it
     box    this box's name on other machines
     keys   the host keys accepted so far, read at each dial
-    own    this box's own key for machines, tried where the user's are refused; it need not be there
+    own    returns this box's own key for machines, tried where the user's are refused; "" for none
     """
 
     def __init__(
@@ -262,7 +260,7 @@ class Ssh:
         *,
         box: str,
         keys: Callable[[], Sequence[str]],
-        own: Path | None = None,
+        own: Callable[[], Awaitable[str]] | None = None,
         keepalive_s: float = KEEPALIVE_S,
     ) -> None:
         self.name = name
@@ -329,7 +327,7 @@ class Ssh:
                 try:
                     return await self._sign_in(keys, by_own=self._by_own)
                 except asyncssh.PermissionDenied:
-                    if self._own is None or not self._own.exists():
+                    if not await self._own_key():
                         raise
                     connection = await self._sign_in(keys, by_own=not self._by_own)
                     self._by_own = not self._by_own
@@ -345,7 +343,10 @@ class Ssh:
     async def _sign_in(
         self, keys: list[asyncssh.SSHKey], *, by_own: bool
     ) -> asyncssh.SSHClientConnection:
-        by = {"client_keys": [str(self._own)], "agent_path": None} if by_own else {}
+        by: dict[str, Any] = {}
+        if by_own:
+            key = asyncssh.import_private_key(await self._own_key())
+            by = {"client_keys": [key], "agent_path": None}
         return await asyncssh.connect(
             **self.address.options(),
             **by,
@@ -358,6 +359,9 @@ class Ssh:
             env={},
             send_env=[],
         )
+
+    async def _own_key(self) -> str:
+        return await self._own() if self._own is not None else ""
 
     async def _begin(
         self, connection: asyncssh.SSHClientConnection, words: Sequence[str]
@@ -435,7 +439,7 @@ class Ssh:
             visits.add(task)
             task.add_done_callback(visits.discard)
 
-        listener, path = _listen(self._home / "run")
+        listener, path = private_socket.listen(self._home / "run")
         server = await asyncio.start_unix_server(visit, sock=listener)
         try:
             yield [*_RELAY, str(path)], f"{about['home']}/trees/{project}/{session}"
@@ -497,15 +501,3 @@ def _arrival(mark: str, box: str, name: str, data: bytes, words: Sequence[str]) 
         f'done; printf "\\n{mark} none\\n"; exit 127'
     )
     return f"exec /bin/sh -c {shlex.quote(script)}"
-
-
-def _listen(folder: Path) -> tuple[socket.socket, Path]:
-    """Bind a socket for this user only."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
-    path = folder / f"{next(_sockets)}.sock"
-    path.unlink(missing_ok=True)  # left by one that was killed
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(str(path))
-    listener.setblocking(False)
-    return listener, path

@@ -66,14 +66,14 @@ async def _inspect(hub: Hub, order: TakeIn) -> Source:
     try:
         return await hub.inspect(order.source, order.base or None, order.project)
     except NoAccess as no:
-        if not hub.keys.has(order.project, order.source):
+        if not await hub.keys.has(order.project, order.source):
             raise
         # Perhaps the box itself was let in meanwhile; then the key is not needed.
         try:
             found = await sources.inspect(order.source, order.base or None)
         except NoAccess:
             raise no from None
-        hub.keys.forget(order.project)
+        await hub.keys.forget(order.project)
         return found
 
 
@@ -84,12 +84,12 @@ def _likely(found: Source) -> tuple[str, ...]:
 
 
 async def _bring(hub: Hub, order: TakeIn, found: Source) -> Fact:
-    if not hub.keys.has(order.project, found.source):
-        hub.keys.forget(order.project)  # of a project that had this name before
+    if not await hub.keys.has(order.project, found.source):
+        await hub.keys.forget(order.project)  # of a project that had this name before
     commit = await hub.bring(order.project, found.source, found.base)
     said = await settings.read(hub, order.project, commit)
     notes = [note for note in (*found.notes, said.note) if note]
-    if hub.keys.has(order.project, found.source):
+    if await hub.keys.has(order.project, found.source):
         no = await hub.may_push(order.project, found.push_url, found.base, commit)
         notes += [MAY_ONLY_READ.format(no)] if no else []
     check = next((command.text for command in said.commands if command.kind == "check"), "")
@@ -136,10 +136,14 @@ async def _barred(hub: Hub, order: TakeIn, why: str) -> Fact:
         from engine.adapters import ssh
 
         accepted = ssh.fingerprint(kept)
+    try:
+        public = await hub.keys.make(order.project, order.source)
+    except Refused as no:
+        return ProjectNotTaken(card=order.card, why=no.sentence)
     return ProjectBarred(
         card=order.card,
         why=words,
-        public=hub.keys.make(order.project, order.source),
+        public=public,
         host=host.rpartition("@")[2],
         fingerprint=fingerprint,
         expected=accepted if accepted != fingerprint else "",

@@ -372,6 +372,7 @@ VERBS: Final[dict[str, Verb]] = {
     "remove_account": Verb(Named, changes=True),
     "keep_secret": Verb(KeepSecret, changes=True),
     "keys": Verb(Nothing, tuple[KeyView, ...]),
+    "own_keys": Verb(Nothing, tuple[KeyView, ...]),
     "scope_key": Verb(ScopeKey, changes=True),
     "may_add_key": Verb(Named),
     "add_key": Verb(AddKey, changes=True),

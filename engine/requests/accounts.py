@@ -24,7 +24,7 @@ from engine.rules.logins import can_begin, types_back
 from engine.rules.rests import resting
 from engine.rules.words import HERE, Account
 from engine.views import AccountView, UsageView
-from stores.vault import NotOpened, Vault
+from stores.vault import NotOpened, Vault, is_own
 
 log = logging.getLogger(__name__)
 
@@ -177,6 +177,8 @@ class Accounts(Inside):
         """Keep what was sealed for us: {"name": what it is kept as, "scope": where it may be used}."""
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
         value = self._open(body).decode("utf-8", "replace")
+        if is_own(name):
+            raise Refused(f"{whole(name)} is a name of Quarterdeck's own keys: take another.")
         vault, again = self._keys(), instead or name.startswith("account/")
         async with self._one_name:
             free = await vault.name_for(name, value, replace=again)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from engine import audit, board
 from engine.adapters.hub import Hub
 from engine.adapters.machines import Machine
+from engine.adapters.own_keys import OwnKeys
 from engine.asker import asker
 from engine.errors import Refused
 from engine.loop import Loop
@@ -38,6 +39,7 @@ class Inside:
         hub: Hub,
         vault: Vault | None,
         opener: Opener | None,
+        own: OwnKeys,
         *,
         doing: Callable[[str], str] = lambda _run: "",
         heartbeat: Callable[[], str] = lambda: "",
@@ -55,6 +57,7 @@ class Inside:
         self._hub = hub
         self._vault = vault
         self._opener = opener
+        self._own = own
         self._doing = doing
         self._heartbeat = heartbeat
         self._backups = backups

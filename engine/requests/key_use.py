@@ -16,7 +16,7 @@ from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.requests.keys import ACCOUNT
 from engine.wanted_keys import STEERS, steers
-from stores.vault import NotOpened, Secret
+from stores.vault import NotOpened, Secret, is_own
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +66,6 @@ class KeyUse(Inside):
 
 def is_variable(name: str) -> bool:
     """Whether a key's name can be that of a variable a command is given, and changes nothing else."""
-    if name.startswith(ACCOUNT) or not _VARIABLE.fullmatch(name):
+    if name.startswith(ACCOUNT) or is_own(name) or not _VARIABLE.fullmatch(name):
         return False
     return not steers(name)

@@ -10,7 +10,7 @@ from engine.errors import Refused
 from engine.requests.inside import Inside
 from engine.rules.events import KeyForgotten
 from engine.views import KeyView
-from stores.vault import NotOpened, Vault, in_words
+from stores.vault import NotOpened, Vault, in_words, is_own
 
 ACCOUNT = "account/"
 
@@ -19,7 +19,14 @@ class Keys(Inside):
     """Requests about what the vault keeps."""
 
     async def keys(self) -> tuple[KeyView, ...]:
-        """Every name, and how it stands with it."""
+        """Every name, and how it stands with it; Quarterdeck's own keys are not among them."""
+        return tuple(view for view in await self._all_keys() if not is_own(view.name))
+
+    async def own_keys(self) -> tuple[KeyView, ...]:
+        """What Quarterdeck itself signs in with, at forges and at machines."""
+        return tuple(view for view in await self._all_keys() if is_own(view.name))
+
+    async def _all_keys(self) -> tuple[KeyView, ...]:
         if self._vault is None:
             return ()
         return tuple(
@@ -41,6 +48,7 @@ class Keys(Inside):
         """Say where a key may be used from now on: {"verdict": words}."""
         if account := self._account_of(name):
             raise Refused(f"{name} signs account {account} in: it goes wherever that is used.")
+        _not_ours(name)
         self._there(scope)
         try:
             found = await self._of_vault().move(name, scope)
@@ -58,6 +66,7 @@ class Keys(Inside):
             raise Refused(
                 f"{name} signs account {account} in: give it a new token, or remove it, in /accounts."
             )
+        _not_ours(name)
         await self._decided(f"forgotten in the vault: {name}", cause)
         await self._end_rules_of(name, cause)
         # A repeat finds it gone, and that is what was asked for.
@@ -76,7 +85,7 @@ class Keys(Inside):
         """What cannot be opened, by name, for /health."""
         return {
             view.name: view.refused or f"older value {', '.join(map(str, view.damaged))} is damaged"
-            for view in await self.keys()
+            for view in await self._all_keys()
             if view.refused or view.damaged
         }
 
@@ -108,3 +117,10 @@ class Keys(Inside):
         if self._vault is None:
             raise Refused("There is no vault yet. Run `quarterdeck setup` first.")
         return self._vault
+
+
+def _not_ours(name: str) -> None:
+    if is_own(name):
+        raise Refused(
+            f"{whole(name)} is a key of Quarterdeck's own: it goes with its project, or stays with the box."
+        )

@@ -9,7 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from engine.adapters import keypair, known_hosts
+from engine.adapters import known_hosts
+from engine.adapters.own_keys import ANY, MACHINES
 from engine.errors import Refused, Unavailable, ended
 from engine.node.link import PROTOCOL
 from engine.requests.inside import Inside
@@ -25,6 +26,7 @@ from engine.rules.owner import Copied, Owner
 from engine.rules.rests import resting
 from engine.rules.session_state import Session
 from engine.views import MachineView, OfferView
+from stores.vault import NotOpened
 
 MACHINE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 MOST_RUNS = 100
@@ -145,7 +147,11 @@ class Machines(Inside):
         offers = self._fleet().offers
         if not offers:
             return ()
-        line = keypair.public_line(self._home.machine_key, "quarterdeck")
+        line = no_key = ""
+        try:
+            line = await self._own.make(MACHINES, ANY, "quarterdeck")
+        except NotOpened as no:
+            no_key = no.sentence
         return tuple(
             OfferView(
                 name=offer.name,
@@ -154,6 +160,7 @@ class Machines(Inside):
                 fingerprint=offer.fingerprint,
                 expected=offer.expected,
                 public=line,
+                no_key=no_key,
             )
             for offer in offers
         )

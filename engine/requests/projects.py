@@ -150,7 +150,7 @@ class Projects(Inside):
         if live:
             raise Refused(f"Project {name} has goals that are not over: {', '.join(live)}.")
         await self._loop.post(f"project/{name}", ProjectRemoved(), cause)
-        if self._hub.keys.forget(name):
+        if await self._hub.keys.forget(name):
             return "Its repository was not touched. Take its key away on the other side, too."
         return "Its repository was not touched."
 

@@ -1316,6 +1316,7 @@ class GaveUp(Event, frozen=True):
     effect: str
     why: str
     about: str = ""  # the effect's own subject: a run, a piece, …
+    untried: bool = False  # nothing failed: something is in the way, and `why` says how it goes
 
 
 ProjectEvent: TypeAlias = (

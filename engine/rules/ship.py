@@ -107,7 +107,8 @@ def decide(now: Ship, event: ShipEvent) -> Result:
         case ShipCancelled():
             raise Refused(_already(now))
         case GaveUp(why=why) if now.stage in (Stage.TAKING, Stage.CHECKING, Stage.PUSHING):
-            return _back(now, why)
+            back, orders = _back(now, why)
+            return (replace(back, failed=None) if event.untried else back), orders
         case _:
             return now, ()
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from engine.adapters.deploy_keys import DeployKeys, host_of
+from engine.adapters.deploy_keys import host_of
 from tests.engine.chat import chatting
 from tests.fakes import git
 from tests.machines.sshd import Sshd, sshd
@@ -112,18 +111,10 @@ async def test_a_forge_that_lets_nobody_in_is_reached_by_a_key_of_the_projects_o
         await chat.until("Shipped", "check: make test (set by you)")
         log = git(forge.repository, "log", "--no-merges", "--format=%s", "main")
         assert log.splitlines() == ["Do the work", "Open"]
-        key = chat.home.deploy_keys / "shop" / "key"
-        assert stat.S_IMODE(key.stat().st_mode) == 0o600
-        secret = key.read_text().splitlines()[2].encode()
-        assert not [
-            path
-            for path in chat.home.root.rglob("*")
-            if path.is_file() and path != key and secret in path.read_bytes()
-        ]
         sure = await chat.sent("/projects remove shop", "Remove shop?", label="Remove")
         gone = await chat.tapped(sure, "Remove", "was not touched")
         assert "Take its key away on the other side" in gone.text
-        assert not key.exists()
+        assert await chat.engine.door.own_keys() == ()
 
 
 async def test_a_key_that_may_only_read_is_said_at_once(forge: Forge, tmp_path: Path) -> None:
@@ -187,11 +178,3 @@ async def test_cancel_adds_nothing(forge: Forge, tmp_path: Path) -> None:
 )
 def test_only_addresses_over_ssh_have_a_host_to_sign_in_at(url: str, host: str) -> None:
     assert host_of(url) == host
-
-
-def test_a_key_is_for_one_address_alone(tmp_path: Path) -> None:
-    keys = DeployKeys(tmp_path / "deploy")
-    first = keys.make("shop", "git@forge:shop.git")
-    assert keys.make("shop", "git@forge:shop.git") == first
-    assert keys.make("shop", "git@forge:other.git") != first
-    assert not keys.has("shop", "git@forge:shop.git")
