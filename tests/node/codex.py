@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from engine.node import fence, folder
+from engine.node import fence, folder, own_network
 from engine.node.runs import Runs
 from tests.node.attempts import Place
 from tests.node.grounds import PATIENCE_S, Grounds, spec, spooled, wait_for
@@ -120,7 +120,8 @@ def play(runs: Runs, place: Place, told: dict[str, Any], run: str, lead: bool) -
     order["env"]["CODEX_HOME"] = config
     order["fence"]["read"] += told["read"]
     order["fence"]["tree_read_only"] = lead
-    order["fence"]["ports"] = [urlsplit(told["url"]).port]  # where a run has a network of its own
+    # All of this machine that a run with a network of its own reaches.
+    order["fence"]["ports"] = [urlsplit(told["url"]).port]
     runs.start(order, {})
     wait_for(f"{home}/runs/{run}/child.json")
     talk = Talk(runs, home, run)
@@ -148,15 +149,15 @@ def play(runs: Runs, place: Place, told: dict[str, Any], run: str, lead: bool) -
 
 def main(stage: str) -> dict[str, Any]:
     told = json.loads(os.environ["TALK"])
-    probe = fence.probe()
+    grounds = Grounds(stage)
+    probe = own_network.tried(fence.probe(), grounds.home)
     if not probe.fenced:
         sys.exit(probe.describe())
     if not probe.nesting:
         return {"nesting": False}
-    grounds = Grounds(stage)
     place = grounds.furnish()
     runs = Runs(grounds.home, probe)
-    found: dict[str, Any] = {"nesting": True, "home": grounds.home}
+    found: dict[str, Any] = {"nesting": True, "own network": bool(probe.network)}
     try:
         found["worker"] = play(runs, place, told, "s-1-t1", False)
         found["lead"] = play(runs, place, told, "s-2-t1", True)

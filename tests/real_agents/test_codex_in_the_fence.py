@@ -20,6 +20,8 @@ from tests.real_agents.responses_server import MODEL, ResponsesServer, add_file,
 
 pytestmark = pytest.mark.real_agent
 
+PATIENCE_S = 240.0  # how long a slow machine may take for all of it
+
 # npm's `codex` is a launcher in Node; this is what it starts.
 FOUND = sorted(AGENTS.glob("codex/node_modules/@openai/codex-linux-*/vendor/*/bin/codex"))
 
@@ -94,6 +96,8 @@ def seen() -> Seen:
         }
         told = told_by(
             "codex",
+            PATIENCE_S,
+            tun=True,
             at="/home" if os.geteuid() == 0 else str(Path.home()),
             PATH=os.defpath,
             TALK=json.dumps(
