@@ -33,7 +33,8 @@ from stores.cards import CardStore
 log = logging.getLogger(__name__)
 
 FACT = "group "
-GRACE_S = 30.0  # after a link's end: its code may be on its way
+GRACE_S = 30.0  # after a link's end: its code may be on its way; so may word of another number
+SUPERGROUP = -1_000_000_000_000  # their numbers lie below
 WAITS, LEFT, MOVED = "waits", "left", "moved"
 
 
@@ -43,7 +44,7 @@ class Under(Struct, frozen=True, kw_only=True):
     do: str
     cause: str = ""
     until: float = 0.0
-    who: int = 0  # who put us there
+    who: int = 0  # the owner who put us there
     to: int = 0
 
 
@@ -109,6 +110,9 @@ class Groups:
         if until:
             log.info("a group waits for its code")
             await self._keep(chat, Under(do=WAITS, until=until + GRACE_S, who=who))
+        elif chat < SUPERGROUP and any(one > SUPERGROUP for one in self.chats):
+            # It may be an allowed one that was just made a supergroup.
+            await self._keep(chat, Under(do=WAITS, until=self._wall() + GRACE_S))
         else:
             self._to_leave.append(chat)
         self._wake.set()
@@ -147,14 +151,14 @@ class Groups:
             self._wake.clear()
             while self._to_leave:
                 await self._quietly(self._bot.leave_chat(self._to_leave.pop()))
-            wait_s = await self._settled()
+            wait_s = await self.settled()
             try:
                 async with asyncio.timeout(wait_s):
                     await self._wake.wait()
             except TimeoutError:
                 continue
 
-    async def _settled(self) -> float | None:
+    async def settled(self) -> float | None:
         """Go on with what is under way; return when to look again, None: once something happens."""
         now = self._wall()
         again: list[float] = []
@@ -164,9 +168,9 @@ class Groups:
             elif under.do == WAITS and under.until <= now:
                 await self._forget(chat)
                 await self._quietly(self._bot.leave_chat(chat))
-                await self._outbox.say(
-                    under.who, Weight.ANSWER, Say(words=text.said(text_groups.NO_CODE))
-                )
+                if under.who:
+                    no_code = Say(words=text.said(text_groups.NO_CODE))
+                    await self._outbox.say(under.who, Weight.ANSWER, no_code)
             elif under.do == WAITS:
                 again.append(under.until - now)
             elif not await self._engine_hears(chat, under):

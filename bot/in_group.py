@@ -106,7 +106,10 @@ class InGroup:
             told, more = [text_groups.REFUSED.format(self._private)], [said(refusal.sentence)]
         if name == "new" and sent.unread:
             more.append(said(text_files.not_taken(sent.unread, rest=True)))
-        items = [one if isinstance(one, Say) else said(one, reply_to) for one in told]
+        items = [
+            replace(one, reply_to=reply_to) if isinstance(one, Say) else said(one, reply_to)
+            for one in told
+        ]
         return Reply((*deletes, *items), aside=(*others, *more))
 
     async def _done(
