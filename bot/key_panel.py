@@ -87,7 +87,10 @@ class KeyPanel:
             return text_keys.really_plain(view.name)
         about = await meant.of(self._store, view.name)
         maybe_none = about is not None and not about.over
-        return text_keys.one(view, at.zone, at.now, alone=alone, maybe_none=maybe_none)
+        rest_of = about.rest_of if about is not None and maybe_none else ""
+        return text_keys.one(
+            view, at.zone, at.now, alone=alone, maybe_none=maybe_none, rest_of=rest_of
+        )
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         kind, _, about = verb.partition("-")
@@ -106,7 +109,7 @@ class KeyPanel:
                 return Then(page=_page(at, {"back": "k", "forget": "f", "scope": "s"}[kind]))
             case "rename" if not line:
                 return Then(prompt=text_keys.NEW_NAME)
-            case "rename" | "gone" | "was_no_secret" | "clear":
+            case "rename" | "gone" | "was_no_secret" | "clear" | "join" | "apart":
                 return await self._changed(at, kind, line)
             case "at":
                 name = _one(at, await _views(at)).name
@@ -119,7 +122,7 @@ class KeyPanel:
     # ---- one that is there
 
     async def _changed(self, at: At, verb: str, line: str) -> Then:
-        """Rename a key, forget it, or give it back; what was done once is said again, not done again."""
+        """Rename a key, join it to another, forget it, or give it back; what was done once is said again, not done again."""
         name = marked(at.page[1:], [*await meant.names(self._store), *await _names(at)])
         about = await meant.of(self._store, name)
         if about is not None and about.over and name not in await _names(at):
@@ -129,6 +132,13 @@ class KeyPanel:
                 return await self._renamed(at, name, line, about)
             case "gone":
                 over = verdict(await at.do("forget_key", name=name))
+            case "join" | "apart" if about is None or not about.rest_of:
+                return Then(page=_page(at, "k"))
+            case "join" | "apart" if about is not None:
+                if verb == "apart":
+                    await meant.note(self._store, name, replace(about, rest_of=""))
+                    return Then(said=text_keys.APART, page=_page(at, "k"))
+                over = verdict(await at.do("join_keys", name=about.rest_of, rest=name))
             case "was_no_secret" if about is None or about.sure:
                 return Then(page=_page(at, "n"))
             case _:

@@ -14,6 +14,7 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.intake.chosen import chosen
 from bot.intake.commands import commanded
 from bot.intake.groups import grouped
 from bot.intake.halves import begun, full
@@ -62,7 +63,7 @@ def find(text: str) -> list[Key]:
         Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
         for one in map(
             partial(_wrapped_on, text),
-            chain(near(text), tied(text), commanded(text)),
+            chain(near(text), tied(text), commanded(text), chosen(text)),
         )
     ]
     found += [Key(one.name, one.value, one.start, one.end) for one in grouped(text)]

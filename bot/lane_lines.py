@@ -324,7 +324,7 @@ class LaneLines:
                 stored = f"Stored as {names}; deleted" if item.kept else "Not kept, and deleted"
                 words = text.said(f"{stored} from the chat.")
                 if item.where:
-                    words = text_keys.stored(item.names, item.where)
+                    words = text_keys.stored(item.names, item.where, item.rest_of)
                 await self._off(line, queue=self._about(item, words, sounds=False))
             case Refused() | NoThread() if not item.names:
                 # Older than two days: nothing of it may be pressed any more, nor taken for what is.

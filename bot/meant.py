@@ -23,6 +23,7 @@ class Meant(Struct, frozen=True, kw_only=True):
     goal   whose session was spoken to; "" also for a goal that this message itself gave
     card   what was replied to
     sure   the key has the shape of a known kind
+    rest_of  the key that it may be the rest of, as long as its owner has not said
     over   what was said when it was given back, forgotten or renamed: then this is all that is left
     """
 
@@ -32,6 +33,7 @@ class Meant(Struct, frozen=True, kw_only=True):
     card: str = ""
     sure: bool = False
     over: str = ""
+    rest_of: str = ""
 
 
 async def note(store: CardStore, name: str, meant: Meant) -> None:

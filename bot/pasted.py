@@ -1,7 +1,8 @@
 """Pasted keys, taken out of a message before anything else is done with it.
 
 Each is sealed for the vault, `{{NAME}}` stands in its place, and the messages that held one are deleted.
-One that the next message goes on with is kept whole in the place of its first half. keys.py knows what
+One that the next message goes on with is kept whole in the place of its first half; what may be the rest of
+one that could be whole is kept beside it. keys.py knows what
 looks like a key, two_goes.py what goes on; messages.py asks here first.
 """
 
@@ -20,6 +21,7 @@ from bot.inbox import Arrived
 from bot.outbox import Outbox
 from bot.panels import Engine
 from bot.projects import Projects
+from bot.two_goes import Tail
 from bot.unsaid import Delete, Item, Prompt, Say
 from stores.cards import CardStore
 from stores.sealing import seal
@@ -56,6 +58,9 @@ class Pasted:
         if half is not None and rest is not None:
             behind = (key for key in found[0] if key.start >= rest.end)
             found[0] = [rest, *behind]
+        apart = await self._apart(half, pieces[0]) if rest is None and not found[0] else None
+        if apart is not None:
+            found[0] = [apart]
         if not any(found):
             await self._ends.end(parts, two_goes.tail_of(pieces[0], [], {}))
             return pieces, []
@@ -76,24 +81,38 @@ class Pasted:
                 more = key is rest and half is not None and bool(half.name)
                 name, scope = await self._kept(key, parts[0].update_id, len(names), instead=more)
                 names[key.value], scopes[name] = name, scope
-                await meant.note(self._store, name, replace(about, sure=key.sure))
+                rest_of = half.name if key is apart and half is not None else ""
+                await meant.note(self._store, name, replace(about, sure=key.sure, rest_of=rest_of))
         clean = [
             keys.replaced(piece, in_piece, lambda key: names[key.value])
             for piece, in_piece in zip(pieces, found, strict=True)
         ]
         codes = [value for value, name in names.items() if name == keys.RECOVERY]
         ends = kept and not codes
-        await self._ends.end(parts, two_goes.tail_of(pieces[0], found[0], names) if ends else None)
+        tail = two_goes.tail_of(pieces[0], found[0], names) if ends else None
+        if tail is not None and apart is not None and half is not None:
+            tail = replace(tail, name=half.name, is_open=False)  # a third would be the same key's
+        await self._ends.end(parts, tail)
         last = tuple(dict.fromkeys(name for value, name in names.items() if value not in codes))
         kept = kept and bool(last)
         goal = self._goal_here(parts[0])
         deletes = [Delete(message_id=message_id, goal=goal) for message_id in ids[:-1]]
         where = tuple(scopes[name] for name in last) if kept else ()
         named = Delete(
-            message_id=ids[-1], names=last or (keys.RECOVERY,), goal=goal, kept=kept, where=where
+            message_id=ids[-1],
+            names=last or (keys.RECOVERY,),
+            goal=goal,
+            kept=kept,
+            where=where,
+            rest_of=half.name if apart is not None and half is not None else "",
         )
         told = [Say(words=text.said(text_keys.RECOVERY), goal=goal, sounds=True)] if codes else []
         return clean, [*deletes, named, *told]
+
+    async def _apart(self, half: Tail | None, piece: str) -> keys.Key | None:
+        """Return what may be the rest of a key that could be whole: kept apart, till its owner joins them."""
+        found = two_goes.maybe_rest(half, piece) if half is not None else None
+        return found if found is not None and not await self._is_plain(found) else None
 
     def _goal_here(self, one: Arrived) -> str:
         thread = int(one.body.get("message_thread_id") or 0)

@@ -15,6 +15,8 @@ from bot.text_sheet import Button, Words, count
 from engine.moments import gone_by
 from engine.views import KeyView
 
+Rows = tuple[tuple[Button, ...], ...]
+
 PANEL = "keys"
 PAGE = 8
 LIST = Button("← Keys", "list")
@@ -33,6 +35,7 @@ NO_NAME = (
 NEW_NAME = Question("What is it called from now on? Reply to this message.", "STRIPE_KEY")
 OVER = "That question is over: what you sent is deleted, and not kept. /keys asks anew."
 AS_TEXT = "Send the value as text. What you sent is deleted, and was not kept."
+APART = "Kept apart: it is a key of its own."
 OVER_ALREADY = "That question is over. /keys asks anew."
 CANCELLED = "Cancelled: nothing was kept. What you write is heard again."
 UNANSWERED = "Not answered in time: nothing was kept here."
@@ -102,8 +105,8 @@ def page_of(names: Sequence[str]) -> str:
     return f"K{mark(names[0])}" if len(names) == 1 else "M"
 
 
-def stored(names: Sequence[str], scopes: Sequence[str]) -> Words:
-    """Say what a message held, and that it is gone from the chat."""
+def stored(names: Sequence[str], scopes: Sequence[str], rest_of: str = "") -> Words:
+    """Say what a message held, and that it is gone from the chat; `rest_of`: the key it may belong to."""
     shown = [one_line(name, 80) for name in names]
     sheet = Builder().line(f"Stored as {' and '.join(shown)}; deleted from the chat.")
     if len(set(scopes)) == 1:
@@ -114,7 +117,15 @@ def stored(names: Sequence[str], scopes: Sequence[str]) -> Words:
     if len(names) > 1:
         each = [Button(one_line(name, 28), f"key-{mark(name)}") for name in names]
         return Words(sheet.done(), side_by_side(each[:40], 2))
-    return Words(sheet.done(), ((NO_SECRET,), *_CHANGES))
+    first = _join(rest_of, sheet) if rest_of else ()
+    return Words(sheet.done(), (*first, (NO_SECRET,), *_CHANGES))
+
+
+def _join(whole: str, sheet: Builder) -> Rows:
+    """Ask whether a key is the rest of another."""
+    name = one_line(whole, 40)
+    sheet.line(f"The rest of {name}? Join puts it behind what {name} stands for.", "bold")
+    return ((Button("Join", "join"), Button("Keep apart", "apart")),)
 
 
 def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: int) -> Words:
@@ -169,11 +180,13 @@ def one(
     *,
     alone: bool = False,
     maybe_none: bool = False,
+    rest_of: str = "",
 ) -> Words:
     """Show one key, all but its value.
 
     alone       in the message that said it was stored: no list is around it
     maybe_none  it may be said to be no secret
+    rest_of     the key it may belong to
     """
     sheet = Builder().line(one_line(view.name, 80), "bold")
     if view.refused:
@@ -194,7 +207,8 @@ def one(
     rows = [] if alone else [(LIST,)]
     if view.refused:
         return Words(sheet.done(), ((Button("Forget…", "forget", "danger"),), *rows))
-    first = [(NO_SECRET,)] if maybe_none and not view.used_at else []
+    first = list(_join(rest_of, sheet)) if rest_of else []
+    first += [(NO_SECRET,)] if maybe_none and not view.used_at else []
     return Words(sheet.done(), (*first, *_CHANGES, *rows))
 
 

@@ -3,9 +3,12 @@
     "use ghp_4tQ9"                "9xZ…"        too little to be a secret: the inbox holds it for a moment
     "use ghp_4tQ9kL2mW8xZr…"      "9xZ…"        a secret already: sealed at once, and gone on with here
 
+    "use sk_live_4eC39HqLyj…"     "9xZ…"        maybe whole: the second is sealed by itself, its owner may join them
+
 Only what is certainly not whole is gone on with: a shape whose length is not reached, an open block, a
 name at the end. So nobody waits for an ordinary line, and a half that could be used is never written in clear. What was
-sealed last in a chat is known for a minute, in memory alone. Pure. Neighbours: intake/halves.py (what a
+sealed last in a chat is known for a minute. Where it could be whole, a next message that is one word no person would
+write is kept apart: joined unasked it would spoil a key that was whole, left in clear it would be half of one. Pure. Neighbours: intake/halves.py (what a
 half looks like), inbox.py (holds and joins), pasted.py (goes on with what it sealed).
 """
 
@@ -19,6 +22,7 @@ from msgspec import Struct
 from bot import keys
 from bot.entities import TEXT_LIMIT, units
 from bot.intake.halves import ENOUGH, announced, begun, block_open, is_short
+from bot.intake.judge import HEX, made, no_secret
 from bot.intake.lines import made_up, shaped_at
 
 HOLD_S = 20.0  # so long a short half waits for the other
@@ -28,7 +32,11 @@ _ENDS = 5_000
 _WORD = re.compile(r"[^\s\"'`]+\Z")
 _WORD_MOST = 80
 _A_WORD = re.compile(r"[A-Za-z]?[a-z]{2,}[.,!?:)]*|[0-9]{1,4}[.%]?|[^A-Za-z0-9]+")
+_ALONE = re.compile(r"[\s\"'`]*(?P<run>[A-Za-z0-9_.+/=~$%-]{8,})[\s\"'`]*")
 _RUN = re.compile(r"[\"'`>\s]*(?P<run>[^\s\"'`]+)[\"'`\s]*")
+
+
+REST = "_REST"  # what the rest of a key is named by, behind the key's own name
 
 
 def waits(text: str) -> bool:
@@ -130,3 +138,18 @@ def gone_on(tail: Tail, text: str) -> keys.Key | None:
             end = start + key.end - shift
             return keys.Key(tail.name or key.name, key.value, start, end, sure=key.sure)
     return None
+
+
+def maybe_rest(tail: Tail, text: str) -> keys.Key | None:
+    """Return the one word that a message is, where it may be the rest of a key that was sealed before it."""
+    alone = _ALONE.fullmatch(text)
+    if alone is None or not tail.name or not _by_a_machine(alone["run"]):
+        return None
+    return keys.Key(f"{tail.name}{REST}", alone["run"], *alone.span("run"))
+
+
+def _by_a_machine(word: str) -> bool:
+    """Return whether no person would write a word, and so soon behind a key it is none of something else."""
+    if HEX.fullmatch(word):
+        return made_up(word) and not word.isdigit()
+    return made(word, 8) and not no_secret(word.rstrip("="))

@@ -96,6 +96,7 @@ class Delete(Struct, frozen=True, tag=True, kw_only=True):
     kept   whether they are in the vault: not what stood in an address that is refused anyway
     where  the scope of each, where its owner may now do something about them
     tell   the chat where it is said; 0: where the message was
+    rest_of  the key that it may have held the rest of
     """
 
     message_id: int
@@ -104,6 +105,7 @@ class Delete(Struct, frozen=True, tag=True, kw_only=True):
     kept: bool = True
     where: tuple[str, ...] = ()
     tell: int = 0
+    rest_of: str = ""
 
 
 class React(Struct, frozen=True, tag=True, kw_only=True):

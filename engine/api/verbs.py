@@ -295,6 +295,13 @@ class RenameKey(Arguments, frozen=True):
     card: str = ""
 
 
+class JoinKeys(Arguments, frozen=True):
+    """`rest` is what `name` is to end with: it is no key of its own from then on."""
+
+    name: str
+    rest: str
+
+
 class NoSecret(Arguments, frozen=True):
     """`goal` and `card`: what the message was for that held it."""
 
@@ -377,6 +384,7 @@ VERBS: Final[dict[str, Verb]] = {
     "may_add_key": Verb(Named),
     "add_key": Verb(AddKey, changes=True),
     "rename_key": Verb(RenameKey, changes=True),
+    "join_keys": Verb(JoinKeys, changes=True),
     "no_secret": Verb(NoSecret, changes=True),
     "forget_key": Verb(Named, changes=True),
     "unseal": Verb(Unseal, bytes),

@@ -1,6 +1,7 @@
 """A key after it came: given by name at a prompt, called otherwise, or found to be no secret after all.
 
     typed at /keys, Add ─> add_key          a message held one ─> kept ─> rename_key | no_secret | forget_key
+                                            its rest, in the next one ─> kept ─> join_keys
 
 What is renamed or was no secret is told to the session that heard of it by its name; nothing is told twice.
 Neighbours: keys.py (listed, given a scope, forgotten), accounts.py (pasted ones kept), bot/key_panel.py.
@@ -99,6 +100,31 @@ class GivenKeys(Taps, Accounts, Keys):
         told = await self._tell(goal, card, news.key_renamed(name, after), f"{cause}.told")
         also = " Its session is told." if told else ""
         return {"verdict": f"{name} is called {after} now.{also}", "name": after}
+
+    async def join_keys(self, name: str, rest: str, cause: str = "") -> dict[str, str]:
+        """Put the rest of a key that came in two messages behind its first half: {"verdict": words}."""
+        async with self._one_key:
+            known, other = await self._named(name), await self._named(rest)
+            said = f"{name} is one key now: what came in two messages is joined."
+            if known is not None and other is None and await self._ledger.decided(cause):
+                return {"verdict": said}  # asked again, after it was done
+            if known is None or other is None:
+                gone = whole(name if known is None else rest)
+                raise Refused(f"The vault holds no {gone} any more: send the whole key once more.")
+            for one in (known, other):
+                self._is_free(one)
+            vault = self._of_vault()
+            try:
+                first, last = await vault.get(name) or "", await vault.get(rest) or ""
+            except NotOpened as no:
+                raise Refused(no.sentence) from no
+            before = await self._ledger.decided(cause) and first.endswith(last)
+            await self._decided(f"{rest} in the vault is joined to {name}", cause)
+            await self._end_rules_of(rest, cause)
+            if not before:
+                await vault.put(name, first + last, self._clock(), replace=True)
+            await vault.forget(rest)
+        return {"verdict": said}
 
     async def no_secret(
         self, name: str, goal: str = "", card: str = "", cause: str = ""

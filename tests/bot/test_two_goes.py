@@ -235,6 +235,44 @@ def test_nothing_is_glued_to_a_whole_key_nor_words_or_another_key_to_a_half(
     assert two_goes.gone_on(tail, second) is None
 
 
+WHOLE = two_goes.Tail("use ", KEY, NAME, is_open=False)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [AWS_SECRET, KEY[20:], KEY[30:], "9f8e7d6c5b4a3928", "'aB3dE5fG7h'", "xY5zA7bC9dE1fG3=="],
+)
+def test_one_word_of_a_machine_so_soon_behind_a_key_is_kept_too(rest: str) -> None:
+    found = two_goes.maybe_rest(WHOLE, rest)
+    assert found is not None
+    assert (found.name, found.value) == (f"{NAME}_REST", rest.strip("'"))
+    assert two_goes.maybe_rest(two_goes.Tail("", "word"), rest) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "deploy_to_staging_first",
+        "thanks",
+        "step2",
+        "https://example.org/x9f8e7",
+        "v1.2.3-beta4",
+        "src/app/main2.py",
+        "2024-05-06",
+        "12345678",
+        "python3.11",
+        "feature/orders-42",
+        "my_shop_v2",
+        "use it for staging9",
+        "/status",
+        "PORT=8080",
+        "host.example.org:8080",
+    ],
+)
+def test_what_people_write_behind_a_key_is_heard(said: str) -> None:
+    assert two_goes.maybe_rest(WHOLE, said) is None
+
+
 @pytest.mark.parametrize("first", ["use ghp_4tQ9", "GITHUB_TOKEN=4tQ9", "use sk-ant-ab12"])
 @pytest.mark.parametrize("second", [AWS_ID, "deploy_to_staging_first", "step2 comes now"])
 def test_what_is_held_is_not_joined_with_words_or_a_key_of_its_own(first: str, second: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 from bot import sealed_prompt
 from bot.emulator import Message
 from bot.outbox import Outbox
+from engine.asker import BOX, Asker, on_behalf_of
 from engine.requests.keys import Keys
 from engine.rules.owner import LOCKED
 from stores.recovery import new_code
@@ -114,6 +115,71 @@ async def test_a_line_that_was_sent_on_by_a_tap_is_given_back_there(tmp_path: Pa
         await chat.tapped(where, "To: Look around", "Heard: The page wants token={{TOKEN}}")
         await chat.tapped(stored, "It was no secret", "Its session has the text now")
         await chat.until("Given back: {{TOKEN}}", PLAIN)
+
+
+HALF, REST = "sk-ant-admin01-aB3dE5fG7hI9jK1lM3nO5pQ7", "rS9tU1vW3xY5zA7bC9dE1fG3hI5"
+
+
+async def in_two_messages(chat: Chat, rest: str = REST) -> Message:
+    """Send a key whose first half could be a whole one, and return what is said of the rest."""
+    await chat.sent(f"use {HALF}", "Stored as ANTHROPIC_API_KEY")
+    return await chat.sent(rest, "The rest of ANTHROPIC_API_KEY?", label="Join")
+
+
+async def test_the_rest_of_a_key_that_could_be_whole_is_kept_and_joined_by_a_tap(
+    tmp_path: Path,
+) -> None:
+    """BR-119: nothing of it is in clear, however it is answered."""
+    async with chatting(tmp_path) as chat:
+        asked = await in_two_messages(chat)
+        assert "Stored as ANTHROPIC_API_KEY_REST; deleted from the chat." in asked.text
+        data = value_of(asked, "Join")
+        joined = await chat.tapped(asked, "Join", "ANTHROPIC_API_KEY is one key now")
+        assert joined.id == asked.id
+        chat.phone.tap(joined, data=data)  # once more, late
+        assert await chat.engine.door.secret("ANTHROPIC_API_KEY") == HALF + REST
+        assert [view.name for view in await chat.engine.door.keys()] == ["ANTHROPIC_API_KEY"]
+        assert REST not in chat.phone.transcript()
+
+
+async def test_what_is_no_rest_is_kept_apart_or_given_back(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        asked = await in_two_messages(chat)
+        page = await chat.tapped(asked, "Keep apart", "Last used: never", label="Rename…")
+        assert "Join" not in page.labels
+        assert await chat.engine.door.secret("ANTHROPIC_API_KEY") == HALF
+        assert await chat.engine.door.secret("ANTHROPIC_API_KEY_REST") == REST
+
+
+async def test_a_key_in_three_messages_is_joined_piece_by_piece(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        second = await in_two_messages(chat, REST[:13])
+        third = await chat.sent(
+            REST[13:], "Stored as ANTHROPIC_API_KEY_REST_2", "The rest of ANTHROPIC_API_KEY?"
+        )
+        await chat.tapped(second, "Join", "ANTHROPIC_API_KEY is one key now")
+        chat.phone.tap(third, "Join")
+        await chat.until("ANTHROPIC_API_KEY is one key now", after=second.id)
+        assert await chat.engine.door.secret("ANTHROPIC_API_KEY") == HALF + REST
+
+
+async def test_a_half_that_is_gone_is_joined_to_nothing(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        asked = await in_two_messages(chat)
+        await chat.engine.door.forget_key("ANTHROPIC_API_KEY", cause="forget")
+        tap = await chat.phone.answered(chat.phone.tap(asked, "Join"))
+        assert "send the whole key once more" in tap.answer
+        assert await chat.engine.door.secret("ANTHROPIC_API_KEY_REST") == REST
+
+
+async def test_asked_twice_the_rest_is_put_behind_it_once(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        await in_two_messages(chat)
+        door = chat.engine.door
+        with on_behalf_of(Asker(who=BOX)):
+            for _ in range(2):
+                await door.join_keys("ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY_REST", cause="join")
+        assert await door.secret("ANTHROPIC_API_KEY") == HALF + REST
 
 
 async def test_one_that_was_used_stays_a_secret(tmp_path: Path) -> None:
