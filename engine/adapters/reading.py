@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.adapters import spool, tail
+from engine.adapters import refused_port, spool, tail
 from engine.adapters.agents import driver as lines
 from engine.adapters.agents.driver import Driver, Memory
 from engine.adapters.at_work import AtWork
@@ -23,6 +23,7 @@ from engine.adapters.machines import NodeRefused
 from engine.adapters.spool import Damage
 from engine.errors import Refused, Unavailable, Unreachable
 from engine.node import folder
+from engine.node.fence import OWN_NETWORK
 from engine.node.hold import NO_ROOM
 from engine.rules.effects import ReplyDesk
 from engine.rules.events import (
@@ -367,6 +368,7 @@ class Output:
         self._over: Mapping[str, Any] | None = None
         self._at = 0.0
         self._note = ""  # the runner's own words on why it ended the command
+        self._apart = False  # it had a network of its own
 
     def take(self, raw: bytes) -> bool:
         """Read one spooled line; true once it was the last."""
@@ -380,6 +382,8 @@ class Output:
             self._tail.append(str(said)[:500])
         elif kind == "note" and str(said).startswith(ENDED):
             self._note = str(said).removeprefix(ENDED).strip().removesuffix(".")
+        elif kind == "note" and OWN_NETWORK in str(said):
+            self._apart = True
         elif kind == "exit" and isinstance(said, dict):
             self._over = said
             return True
@@ -400,7 +404,9 @@ class Output:
         if code == 0:
             return CheckVerdict(passed=True, summary=f"passed in {took}", report=report)
         ended = f"exit {code}" if code is not None else f"signal {how.get('signal')}"
-        return CheckVerdict(passed=False, summary=f"{ended} after {took}", report=report)
+        hint = refused_port.hint(self._tail) if self._apart else ""
+        summary = f"{ended} after {took}" + (f"; {hint}" if hint else "")
+        return CheckVerdict(passed=False, summary=summary, report=report)
 
 
 class Checked:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MARK = "QUARTERDECK_RUN"  # the variable by which a process can be told to be of one run
 PLACE = "QUARTERDECK_PLACE"  # of that run here: two of us on one machine may both have an s-1
 
+OWN_NETWORK = "each run has a network of its own"
+
 _OLDEST = (0, 4)  # the first bubblewrap with --json-status-fd and the -try kinds of bind
 _SIZES = (0, 7)  # the first with --size
 _KILL_S = 10.0  # the kernel ends a namespace in milliseconds; longer means a process stuck in it
@@ -87,7 +89,7 @@ class Probe:
     def stays_open(self) -> str:
         """Return what a run can reach of the machine, fenced or not, in words."""
         if self.network:
-            return "each run has a network of its own"
+            return OWN_NETWORK
         abstract = [] if self.scope else ["abstract sockets (kernel older than 6.12)"]
         metadata = ["a cloud's metadata"] if self.metadata else []
         found = [*abstract, "this machine's own network services", *metadata]
