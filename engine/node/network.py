@@ -88,7 +88,7 @@ class Network:
         self._handles: list[int] = []
         try:
             self._await()
-            holder = _only_child(self.process.pid)
+            holder = _eldest_child(self.process.pid)
             for kind in ("user", "net"):
                 handle = os.open(f"/proc/{holder}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
                 self._handles.append(handle)
@@ -314,9 +314,10 @@ def _has_six() -> bool:
     return any(line.split()[-1] != "lo" for line in _lines("/proc/net/if_inet6"))
 
 
-def _only_child(pid: int) -> int:
+def _eldest_child(pid: int) -> int:
+    """Return what pasta started for us; for what it does inside it starts others, for a moment each."""
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         children = file.read().split()
-    if len(children) != 1:
-        raise OSError(f"pasta has {len(children)} children instead of one")
+    if not children:
+        raise OSError("pasta has no child")
     return int(children[0])

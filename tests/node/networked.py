@@ -241,7 +241,9 @@ def watch(stage: str) -> None:
         other.kill()
     SESSIONS.add(line["pasta"])
     pid = line["child_pid"]
-    say(gone=gone(lambda: not os.path.exists(f"/proc/{pid}")), left=gone(lambda: not pastas()))
+    is_gone = gone(lambda: not os.path.exists(f"/proc/{pid}"))
+    gone(lambda: not pastas())
+    say(gone=is_gone, left=[Path(f"/proc/{one}/stat").read_text() for one in pastas()])
 
 
 def refused(stage: str) -> None:

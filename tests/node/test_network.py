@@ -105,7 +105,7 @@ def test_whoever_of_them_is_killed_all_is_gone() -> None:
 
 def test_what_a_killed_runner_had_started_is_gone_with_its_network() -> None:
     """BR-51: nothing outlives its runner."""
-    assert told("watch") == {"gone": True, "left": True}
+    assert told("watch") == {"gone": True, "left": []}
 
 
 def test_a_run_whose_network_cannot_be_made_does_not_start_in_another() -> None:

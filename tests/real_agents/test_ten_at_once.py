@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -93,6 +94,9 @@ async def play(
         settings.write_text(settings.read_text() + f"setup = '''{fetch(api.url)}'''\n")
         git(deck.shop, "commit", "-q", "-a", "-m", "Set trees up")
         starts = Starts(deck)
+        # Its setup asks a service of the machine's, which is out of reach in a network of its own.
+        deck.phone.send(f"/projects ports shop {urlsplit(api.url).port}")
+        await deck.shown(lambda m: "of their machine's 127.0.0.1" in m.text)
         deck.phone.send("/new shop Ten pages, please")
         await deck.press("Allow", "Allow the project's setup?")
         await deck.press("Allow", "Allow the project's check?")
