@@ -171,7 +171,9 @@ class App:
             groups=self.groups,
             let_in=self._let_in,
         )
-        self.morning = Morning(self.outbox, store, engine, owners[0], zone=lambda: self.cards.zone)
+        self.morning = Morning(
+            self.outbox, store, engine, self.cards.chat_of_row, zone=lambda: self.cards.zone
+        )
         self.polling = Polling(bot, line, store, self.inbox.receive, self._tell)
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -38,6 +38,7 @@ from engine.views import (
     OwnerView,
     PermissionCard,
     QuestionCard,
+    Row,
     SessionCard,
     ShipCard,
     TrustCard,
@@ -169,6 +170,11 @@ class Cards:
         chat = int(whose) if whose.isdigit() else self._chat
         return chat if chat in self.owners else self._chat
 
+    def chat_of_row(self, row: Row) -> int:
+        """Return the chat of the owner on whom a row of the board waits."""
+        card = self.live.get(row.card) or self.live.get(row.goal)
+        return self.chat_of(card) if card is not None else self._chat
+
     def called(self, owner: int) -> str:
         """Return an owner for a sentence."""
         return text_owners.called(self._names.get(owner), str(owner))
@@ -247,6 +253,8 @@ class Cards:
 
     def _weight(self, card: AnyCard) -> Weight:
         shown = self._outbox.shown.get(card.id)
+        if isinstance(card, WhereCard):
+            return Weight.ANSWER  # it follows its owner's own line, and what is said of its keys
         if card.asks and (shown is None or shown.revision != card.revision):
             return Weight.DECISION
         acts = set(card.buttons) - text.READING

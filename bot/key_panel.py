@@ -1,7 +1,7 @@
 """The panel of the keys the vault keeps: what each is for, a way to give one, to name it otherwise, to forget it.
 
     keys ─> all of them ─> one ─> Where…, Rename…, Forget?     pages: a number, k…, s…, f…
-      └──> Add… ─> its name ─> w: what comes next is its value
+      └──> Add…, New value… ─> w: what comes next is the value; its name is suggested, and changed after
     "Stored as …" ─> the same of that one key                  pages: K…, S…, F…, N… (no secret?); M: of several
 
 A page is a letter and the mark of a name (panels.py); a large one stands alone, in the message that said
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from bot import meant, text_help, text_keys
+from bot import keys, meant, text_help, text_keys
 from bot.panels import At, Engine, Then, mark, marked, verdict
 from bot.sealed_prompt import OPEN_S, OVER, Kind, SealedPrompts
 from bot.text import Words
@@ -29,14 +29,29 @@ from stores.cards import CardStore
 
 SECRET = "secret"  # the verb of the prompts that ask for a value
 WAITING = "w"
+NAMELESS = 1  # in a prompt for a value: nobody has named it
 _MINUTES = int(OPEN_S / 60)
 _COMMANDS = "|".join([*(name for name, _ in text_help.COMMANDS), "start", "unlock"])
 
 
 async def _add(engine: Engine, prompt: Prompt, sealed: bytes, cause: str) -> object:
+    """Keep it as the key it was asked for, or by a name of its own: `message` tells which."""
     return await engine.call(
-        "add_key", cause=cause, name=prompt.project, scope=prompt.revision, sealed=sealed
+        "add_key",
+        cause=cause,
+        name=prompt.project,
+        scope=prompt.revision,
+        sealed=sealed,
+        fresh=prompt.message == NAMELESS,
     )
+
+
+def _by_its_look(prompt: Prompt, typed: str) -> Prompt:
+    """Suggest a name: that of its kind, where its shape tells it."""
+    if prompt.project:
+        return prompt
+    known = [key.name for key in keys.find(typed) if key.sure and key.value == typed]
+    return replace(prompt, project=known[0] if known else text_keys.NAMELESS, message=NAMELESS)
 
 
 KINDS = (
@@ -49,6 +64,7 @@ KINDS = (
         bare=re.compile(rf"(?!/(?:{_COMMANDS})(?:@\w+)?(?:\s|\Z)).+", re.DOTALL),
         joined=False,
         anything=True,
+        typed=_by_its_look,
         closing=lambda prompt: text_keys.given(prompt.project),
         too_late=lambda prompt: text_keys.too_late(prompt.project, _MINUTES),
         again=lambda prompt, why: Say(
@@ -102,7 +118,11 @@ class KeyPanel:
             case "page":
                 return Then(page=about)
             case "add":
-                return await self._ask(at, line)
+                return await self._ask(at)
+            case "value":
+                view = _one(at, await _views(at))
+                asks = await self._ask(at, view.name, view.scope)
+                return Then(items=asks.items, page=at.page)
             case "key":
                 return Then(page=("K" if at.page == "M" else "k") + about)
             case "back" | "forget" | "scope":
@@ -171,13 +191,9 @@ class KeyPanel:
 
     # ---- one to come
 
-    async def _ask(self, at: At, line: str) -> Then:
-        """Ask for a name, then for what it is to stand for."""
-        if not line:
-            await at.ask("may_add_key", name="ANY_NAME")  # not while it is locked
-            return Then(prompt=text_keys.ADD_NAME)
-        may = await at.ask("may_add_key", name=line)
-        name, scope = str(may["name"]), str(may["scope"])
+    async def _ask(self, at: At, name: str = "", scope: str = "") -> Then:
+        """Ask for a value. The name comes after it: what is typed where one is asked for is sent in clear."""
+        await at.ask("may_add_key", name=name or text_keys.NAMELESS)  # not while it is locked
         over = await self._sealed.begin(at.chat, SECRET)
         prompt = Prompt(SECRET, project=name, revision=scope)
         words = await self._asking(at, prompt)

@@ -38,6 +38,11 @@ _BLOCK = re.compile(
 _NAMED_BEFORE = re.compile(r"\b([A-Za-z][A-Za-z0-9_]{1,60})[\"']?\s*[=:]\s*[\"'`]?\Z")
 # Names that say what a sentence is about, not what the key is for.
 _NO_NAMES = frozenset({"key", "token", "secret", "password", "is", "here", "use", "this", "it"})
+# What stands around a key that is no more than given; a word more, and somebody is asked to do something.
+_HANDING = re.compile(
+    r"(?i)(?<![\w{])(?:hi|hello|please|here|it|this|that|these|is|are|s|the|my|our|your|a|an|and|new|"
+    r"api|access|secret|keys?|tokens?|passwords?|keep|store|save|for|you|later)(?![\w}])"
+)
 RECOVERY = "RECOVERY_CODE"  # what the vault's own code is called where it stood
 
 
@@ -200,6 +205,11 @@ def only_keys(text: str) -> bool:
         r"(?:export\s+)?(?:[A-Za-z][A-Za-z0-9_]*[\"']?\s*[=:]\s*)?[\"'`]?\{\{\w+\}\}", "", text
     )
     return "{{" in text and not re.search(r"\w", rest)
+
+
+def only_handed_over(text: str) -> bool:
+    """Return whether nothing is left but keys, their names and words that hand them over."""
+    return only_keys(_HANDING.sub("", text))
 
 
 def _named(text: str, start: int) -> str:

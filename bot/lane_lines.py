@@ -349,8 +349,8 @@ class LaneLines:
         page = text_keys.page_of(item.names) if words.buttons else ""
         card = text_keys.PANEL if words.buttons else ""
         said = Say(words=words, goal=item.goal, sounds=sounds, card=card, revision=page)
-        chat = item.tell or self._chat.id
-        return packed(chat, Weight.DECISION if sounds else Weight.ANSWER, [said])
+        # Before what is asked about the rest of that message.
+        return packed(item.tell or self._chat.id, Weight.DECISION, [said])
 
     async def _off(
         self,

@@ -33,6 +33,12 @@ from stores.cards import Told
 COMMAND = re.compile(r"/([A-Za-z0-9_]+)(?:@\w+)?(?:\s+(.*))?", re.S)
 
 
+def _says_no_more(heard: Heard) -> bool:
+    """Whether a message that held keys only handed them over; a session may have asked for the words."""
+    spoken_to = heard.goal or heard.card or heard.prompt is not None
+    return keys.only_keys(heard.text) if spoken_to else keys.only_handed_over(heard.text)
+
+
 class Messages:
     """Turns what owners write and send along into calls."""
 
@@ -78,11 +84,13 @@ class Messages:
         outside = str((body.get("external_reply") or {}).get("text") or "")
         pieces = [whole, *sent.texts, quoted, outside]
         pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        if secrets:
+            await self._pasted.told_once(parts[0], secrets)
         whole, quoted = pieces[0], pieces[-2]
         inline, files = await self._sending.keep(sent, pieces[1:-2], forwarded=parts[0].by.quoted)
-        items: list[Item] = list(secrets)
+        items: list[Item] = []
         heard = await self._heard(parts, composed(whole, quoted, inline), files)
-        empty = not heard.text.strip() or (bool(secrets) and keys.only_keys(heard.text))
+        empty = not heard.text.strip() or (bool(secrets) and _says_no_more(heard))
         taken = not empty or bool(files)
         if taken:
             try:
@@ -232,7 +240,7 @@ class Messages:
             )
         except Refused as refusal:
             # Where a key's name is asked for, what is no name may be the key.
-            no_name = (prompt.card, prompt.verb) == (text_keys.PANEL, "add")
+            no_name = (prompt.card, prompt.verb) == (text_keys.PANEL, "rename")
             gone: list[Item] = [Delete(message_id=heard.message_id)] if no_name else []
             if self._cards.locked or refusal.sentence == text.LOCKED:  # another line helps nothing
                 return [*gone, said(text.LOCKED, 0 if gone else heard.message_id)]

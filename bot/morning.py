@@ -1,12 +1,12 @@
-"""Once quiet hours are over, one message with a sound: what waits on the owner.
+"""Once quiet hours are over, one message with a sound for each owner: what waits on them.
 
-It comes only where something came silently that would have sounded, and something still waits.
-Neighbours: outbox.py notes what it hushed, text.py has the words.
+It comes only where something came silently that would have sounded, and to those for whom something
+still waits, about their own goals. Neighbours: outbox.py notes what it hushed, text.py has the words.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any, Protocol
 
@@ -29,20 +29,23 @@ class Engine(Protocol):
 
 
 class Morning:
-    """Says what waits since the quiet hours, once."""
+    """Says what waits since the quiet hours, once.
+
+    whose   the chat of the owner on whom a row waits
+    """
 
     def __init__(
         self,
         outbox: Outbox,
         store: CardStore,
         engine: Engine,
-        chat: int,
+        whose: Callable[[Row], int],
         zone: Callable[[], tzinfo | None],
     ) -> None:
         self._outbox = outbox
         self._store = store
         self._engine = engine
-        self._chat = chat
+        self._whose = whose
         self._zone = zone
         self._done = ""
 
@@ -63,8 +66,17 @@ class Morning:
         except (Refused, Unavailable) as away:
             log.info("catch-up put off: %s", away)
             return
-        waits = text.catch_up(rows, self._zone(), now) if rows else ()
-        says = [Say(words=words, sounds=number == 0) for number, words in enumerate(waits)]
-        queue = packed(self._chat, Weight.DECISION, says)
+        theirs: dict[int, list[Row]] = {}
+        for row in rows:
+            theirs.setdefault(self._whose(row), []).append(row)
+        queue = [
+            line
+            for chat, waiting in theirs.items()
+            for line in packed(chat, Weight.DECISION, self._says(waiting, now))
+        ]
         await self._store.first(f"catch-up {until}", queue, self._outbox.take_up)
         self._done = until
+
+    def _says(self, rows: Sequence[Row], now: float) -> list[Say]:
+        waits = text.catch_up(rows, self._zone(), now)
+        return [Say(words=words, sounds=number == 0) for number, words in enumerate(waits)]

@@ -22,7 +22,7 @@ from bot.outbox import Outbox
 from bot.panels import Engine
 from bot.projects import Projects
 from bot.two_goes import Tail
-from bot.unsaid import Delete, Item, Prompt, Say
+from bot.unsaid import Delete, Item, Prompt, Say, Weight, packed
 from stores.cards import CardStore
 from stores.sealing import seal
 
@@ -113,6 +113,12 @@ class Pasted:
         """Return what may be the rest of a key that could be whole: kept apart, till its owner joins them."""
         found = two_goes.maybe_rest(half, piece) if half is not None else None
         return found if found is not None and not await self._is_plain(found) else None
+
+    async def told_once(self, one: Arrived, items: Sequence[Item]) -> None:
+        """Queue what is deleted and said of a message before the rest of it is asked about, and once."""
+        queue = packed(one.by.chat, Weight.DECISION, items)
+        told, update = f"keys told {one.by.chat}", str(one.update_id)
+        await self._store.first(told, queue, self._outbox.take_up, update)
 
     def _goal_here(self, one: Arrived) -> str:
         thread = int(one.body.get("message_thread_id") or 0)

@@ -46,6 +46,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     goes     its question is deleted once it was answered: Telegram edits none that opens a reply
     anything  whatever comes is the answer, but for what `bare` leaves out; of several such questions in a
              chat only the newest is open
+    typed    what is asked for, once it is known what it looks like
     closing  what its message says once it was answered; too_late: nobody did in time, and that is told
     again    asks once more, given why
     """
@@ -60,6 +61,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     kept: bool = True
     goes: bool = False
     anything: bool = False
+    typed: Callable[[Prompt, str], Prompt] | None = None
     closing: Callable[[Prompt], str] | None = None
     too_late: Callable[[Prompt], str] | None = None
     again: Callable[[Prompt, str], Say] | None = None
@@ -176,16 +178,18 @@ class SealedPrompts:
         if keys.is_recovery(typed):
             again = await self._again(text_keys.RECOVERY, kind, chat, asked, prompt, update)
             return Reply((*gone, again))
+        wanted = kind.typed(prompt, typed) if kind.typed is not None else prompt
         sealed = seal(self._public, typed.encode(errors="replace"))
         try:
-            kept = await kind.keep(self._engine, prompt, sealed, f"telegram:{parts[0].update_id}")
+            kept = await kind.keep(self._engine, wanted, sealed, f"telegram:{parts[0].update_id}")
         except Refused as refusal:
             again = await self._again(refusal.sentence, kind, chat, asked, prompt, update)
             return Reply((*gone, again))
         await self._use_up(chat, asked, replace(prompt, used=update))
         named = Delete(message_id=ids[-1], names=(kind.named(prompt),), kept=kind.kept)
         if isinstance(kept, dict) and "scope" in kept:
-            named = replace(named, names=(str(kept["name"]),), where=(str(kept["scope"]),))
+            prompt = replace(prompt, project=str(kept["name"]))
+            named = replace(named, names=(prompt.project,), where=(str(kept["scope"]),))
         told = verdict(kept)
         shown: list[Item] = []
         if kind.closing is not None:

@@ -22,9 +22,7 @@ PAGE = 8
 LIST = Button("← Keys", "list")
 ADD = Button("Add…", "add")
 NO_SECRET = Button("It was no secret", "was_no_secret")
-ADD_NAME = Question(
-    "What is the key called? Reply to this message; its value is asked for next.", "STRIPE_KEY"
-)
+NAMELESS = "SECRET"  # what a value is called whose look says nothing
 RECOVERY = (
     "That is your recovery code: it opens every backup. Nobody here asks for it; it was deleted and not "
     "kept. It was in Telegram's cloud for a moment: to be safe, make another at the box: quarterdeck key recovery."
@@ -55,7 +53,7 @@ def listed(
     if not views:
         sheet.line("The vault is empty" if not own else "The vault has no key of yours", "bold")
         sheet.line("Paste a key here: it is sealed, deleted from the chat and kept by its name.")
-        sheet.line("Add… takes anything as a secret, however it looks.")
+        sheet.line("Add… takes whatever you write next as a secret, however it looks.")
         _own(own, sheet)
         return Words(sheet.done(), ((ADD,),))
     last = (len(views) - 1) // PAGE
@@ -130,11 +128,16 @@ def _join(whole: str, sheet: Builder) -> Rows:
 
 def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: int) -> Words:
     """Ask for a value: whatever comes next is it."""
-    sheet = Builder().line(f"Type the value of {one_line(name, 80)}", "bold")
+    of = f"the value of {one_line(name, 80)}" if name else "or paste the key"
+    sheet = Builder().line(f"Type {of}", "bold")
     sheet.line(
         "Whatever you write here next is the secret, however it looks: it is sealed and deleted, and no "
         f"agent sees it. A command like /stop stays one. Open for {minutes} minutes."
     )
+    if not name:
+        sheet.line(
+            f"You can name it right after: until then it is {NAMELESS}, or what it looks like."
+        )
     if version:
         sheet.line(f"There is one of that name: this becomes its version {version + 1}.")
     sheet.line(f"May be used {where(scope)}.")
@@ -148,8 +151,12 @@ def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: i
 
 def once_more(name: str, why: str) -> Words:
     sheet = Builder().line(one_line(why, 300))
-    sheet.line(f"What you write here next is the value of {one_line(name, 80)}.")
+    sheet.line(f"What you write here next is {_value_of(name)}.")
     return Words(sheet.done(), ((Button("Cancel", "cancel"),),))
+
+
+def _value_of(name: str) -> str:
+    return f"the value of {one_line(name, 80)}" if name else "the key"
 
 
 def given(name: str) -> str:
@@ -158,7 +165,7 @@ def given(name: str) -> str:
 
 def too_late(name: str, minutes: int) -> str:
     return (
-        f"No value of {one_line(name, 80)} came within {minutes} minutes, so nothing was kept. What you "
+        f"{'No value of ' + one_line(name, 80) if name else 'No key'} came within {minutes} minutes, so nothing was kept. What you "
         "write is heard again; /keys asks anew."
     )
 
@@ -209,13 +216,14 @@ def one(
         return Words(sheet.done(), ((Button("Forget…", "forget", "danger"),), *rows))
     first = list(_join(rest_of, sheet)) if rest_of else []
     first += [(NO_SECRET,)] if maybe_none and not view.used_at else []
-    return Words(sheet.done(), (*first, *_CHANGES, *rows))
+    return Words(sheet.done(), (*first, *_MORE, *rows))
 
 
 _CHANGES = (
     (Button("Where…", "scope"), Button("Rename…", "rename")),
     (Button("Forget…", "forget", "danger"),),
 )
+_MORE = (_CHANGES[0], (Button("New value…", "value"), *_CHANGES[1]))
 
 
 def scopes(view: KeyView, known: Sequence[str]) -> Words:

@@ -279,11 +279,12 @@ class ScopeKey(Arguments, frozen=True):
 
 
 class AddKey(Arguments, frozen=True):
-    """`sealed` is the value, sealed where it was typed."""
+    """`sealed` is the value, sealed where it was typed; `fresh`: its name is only suggested."""
 
     name: str
     scope: str
     sealed: bytes
+    fresh: bool = False
 
 
 class RenameKey(Arguments, frozen=True):

@@ -59,9 +59,12 @@ class GivenKeys(Taps, Accounts, Keys):
         }
 
     async def add_key(
-        self, name: str, scope: str, sealed: bytes | str, cause: str = ""
+        self, name: str, scope: str, sealed: bytes | str, fresh: bool = False, cause: str = ""
     ) -> dict[str, str]:
-        """Keep what was typed under the name it was asked for: {"verdict": words, "name", "scope"}."""
+        """Keep what was typed under the name it was asked for: {"verdict": words, "name", "scope"}.
+
+        fresh   no key is changed by it: where another has that name, it takes the next that is free
+        """
         new = _tidy(name)
         self._there(scope)
         body = base64.b64decode(sealed) if isinstance(sealed, str) else sealed
@@ -70,9 +73,11 @@ class GivenKeys(Taps, Accounts, Keys):
             raise Refused(
                 f"{SHORTEST} characters are the least: one so short would be taken out of every text."
             )
-        await self._decided(f"kept in the vault: {new}, {in_words(scope)}", cause)
-        vault = self._of_vault()
-        await vault.put(new, value, self._clock(), scope=scope, replace=True)
+        vault, instead = self._of_vault(), not fresh
+        async with self._one_name:
+            new = await vault.name_for(new, value, replace=instead)
+            await self._decided(f"kept in the vault: {new}, {in_words(scope)}", cause)
+            await vault.put(new, value, self._clock(), scope=scope, replace=instead)
         if await vault.scope(new) != scope:
             await vault.move(new, scope)
         return {"verdict": "", "name": new, "scope": scope}

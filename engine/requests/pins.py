@@ -49,7 +49,7 @@ class Pins(Inside):
         at_box = who is not None and who.who == BOX
         if not at_box and (wrong := await self._wrong_pin(pin, cause)):
             return {"verdict": wrong, "wrong": "pin"}
-        await self._loop.post(OWNER, PinOff(), cause)
+        await self._loop.post(OWNER, PinOff(at_box=at_box), cause)
         return {"verdict": OFF}
 
     async def _wrong_pin(self, pin: str, cause: str) -> str:

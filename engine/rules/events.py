@@ -1194,6 +1194,8 @@ class PinSet(Event, frozen=True):
 class PinOff(Event, frozen=True):
     """Request, with the PIN or at the box: none any more."""
 
+    at_box: bool = False
+
 
 class PinTried(Event, frozen=True):
     """Request: a PIN was typed, and is judged next."""

@@ -31,6 +31,10 @@ LOCKS: Final = (
     "The PIN was wrong {} times. Everything is locked: no tap and no line decides anything until "
     "quarterdeck unlock at the box. If that was not you, look through quarterdeck audit there."
 )
+GONE: Final = (
+    "The PIN was taken off at the box: a push, a key and what cannot be undone ask for none any more. If "
+    "that was none of you, send /lock and look through quarterdeck audit there. /settings, PIN sets another."
+)
 TOLD: Final = "The PIN was wrong {} times: none is taken for {}. If that was not you, send /lock."
 
 
@@ -64,7 +68,7 @@ def decide(now: Pin, event: PinEvent) -> tuple[Pin, str, bool]:
         case PinSet(salted=salted):
             return Pin(kept=salted), "", False
         case PinOff():
-            return Pin(), "", False
+            return Pin(), GONE if event.at_box else "", False
         case PinTried() if (left := shut_s(now, event.at)) > 0:
             raise Refused(SHUT.format(in_words(left)))
         case PinTried():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.keys import find, only_keys, replaced
+from bot.keys import find, only_handed_over, only_keys, replaced
 
 B = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -78,6 +78,13 @@ def test_what_is_left_of_a_bare_key_says_nothing() -> None:
         assert only_keys(said)
     for said in ("use {{A}} for the deploy", "hello", ""):
         assert not only_keys(said)
+
+
+def test_what_only_hands_a_key_over_is_told_from_what_asks_for_something() -> None:
+    for said in ("Here is my new API key: {{A}}", "the key {{A}}, please keep it", "{{A}}"):
+        assert only_handed_over(said)
+    for said in ("use {{A}} here", "{{A}} for the shop", "is {{A}} the key of staging?", "hi"):
+        assert not only_handed_over(said)
 
 
 @pytest.mark.timeout(20)

@@ -12,7 +12,7 @@ from bot.text import said
 from bot.unsaid import Say, Weight
 from engine.api import Ready
 from engine.errors import Unavailable
-from engine.views import OwnerView, Row
+from engine.views import OwnerEntry, OwnerView, Row
 from tests.bot.stage import OWNER, permission
 from tests.bot.test_outbox import Desk, desk_on
 
@@ -45,7 +45,11 @@ class Night:
         """Be the bot, from its start on."""
         outbox = self.desk.outbox
         self.cards = Cards(outbox, outbox.store, OWNER)
-        self.morning = Morning(outbox, outbox.store, self.asks, OWNER, zone=lambda: self.cards.zone)
+        self.morning = self.begun()
+
+    def begun(self) -> Morning:
+        outbox, whose = self.desk.outbox, self.cards.chat_of_row
+        return Morning(outbox, outbox.store, self.asks, whose, zone=lambda: self.cards.zone)
 
     async def at(self, hour: float) -> list[str]:
         """Let it be that hour, and say what is to be said; return the first lines that sounded."""
@@ -79,6 +83,36 @@ async def test_what_needs_the_owner_at_night_is_silent_and_said_once_in_the_morn
     assert await night.at(7) == ["Quiet hours are over: 1 decision waits on you"]
     assert "Orders" in night.desk.texts()[-1]
     assert await night.at(7.5) == []
+
+
+async def test_each_owner_is_told_once_of_what_waits_on_them(night: Night) -> None:
+    other, third = OWNER + 1, OWNER + 2
+    phone = night.desk.emulator.phone
+    for one in (other, third):
+        phone.send("I am here", as_user=one)
+    everybody = tuple(OwnerEntry(id=one, of_the_box=True) for one in (OWNER, other, third))
+    told = OwnerView(zone=QUIET.zone, quiet=QUIET.quiet, owners=everybody)
+    await night.cards.take(told)
+    await night.cards.take(permission("a-1"))
+    await night.cards.take(permission("a-2", whose=str(other)))
+    await night.at(2)
+    night.asks.rows = (
+        Row("", "a-1", "Orders", "to be allowed"),
+        Row("", "a-2", "Returns", "to be allowed"),
+    )
+    for hour in (7.0, 7.5):
+        await night.at(hour)
+        night.morning = night.begun()
+        for lane in night.desk.outbox.lanes.values():
+            while (wait_s := await lane.step()) is not None:
+                night.desk.clock.now += wait_s
+        said = {
+            one: [m.text for m in phone.from_bot(one) if "Quiet hours are over" in m.text]
+            for one in (OWNER, other, third)
+        }
+        assert [len(said[one]) for one in (OWNER, other, third)] == [1, 1, 0]
+        assert ("Orders" in said[OWNER][0], "Returns" in said[OWNER][0]) == (True, False)
+        assert "Returns" in said[other][0]
 
 
 async def test_what_was_settled_in_the_night_is_no_news_in_the_morning(night: Night) -> None:

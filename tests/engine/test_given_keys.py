@@ -112,6 +112,7 @@ async def test_a_line_that_was_sent_on_by_a_tap_is_given_back_there(tmp_path: Pa
         await with_goal(chat, tmp_path, "Look around")
         stored = await chat.sent(f"The page wants token={PLAIN}", "Stored as TOKEN")
         where = await chat.until("Which one is this for?", label="To: Look around")
+        assert stored.id < where.id, "that it is safe comes first"
         await chat.tapped(where, "To: Look around", "Heard: The page wants token={{TOKEN}}")
         await chat.tapped(stored, "It was no secret", "Its session has the text now")
         await chat.until("Given back: {{TOKEN}}", PLAIN)
@@ -182,6 +183,15 @@ async def test_asked_twice_the_rest_is_put_behind_it_once(tmp_path: Path) -> Non
         assert await door.secret("ANTHROPIC_API_KEY") == HALF + REST
 
 
+async def test_a_key_that_is_only_handed_over_is_asked_nothing_about(tmp_path: Path) -> None:
+    async with chatting(tmp_path, scenario=scenario(tmp_path)) as chat:
+        await with_goal(chat, tmp_path, "Look around")
+        await chat.sent(f"Here is my new API key: {KEY}", "Stored as GITHUB_TOKEN")
+        await chat.sent("/health", "well")
+        assert times(chat, "Which one is this for?") == 0
+        assert times(chat, "Stored as") == 1
+
+
 async def test_one_that_was_used_stays_a_secret(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
         stored = await chat.sent(f"token={PLAIN}", "Stored as TOKEN")
@@ -225,28 +235,20 @@ async def test_a_stored_key_is_renamed_its_session_told_and_it_is_forgotten_afte
         assert times(chat, "Renamed:") == 1
 
 
-async def asked_for(chat: Chat, name: str = "door code") -> int:
-    """Have a value asked for by /keys; return the message that asks."""
+async def asked_for(chat: Chat) -> int:
+    """Have a key asked for by /keys; return the message that asks."""
     before = chat.phone.messages()[-1].id if chat.phone.messages() else 0
     chat.phone.send("/keys")
     panel = await chat.until("vault", label="Add…", after=before)
     chat.phone.tap(panel, "Add…")
-    prompt = await chat.until("What is the key called?", after=before)
-    chat.phone.reply(prompt, name)
-    return (await chat.until("Type the value of", label="Cancel", after=prompt.id)).id
+    return (await chat.until("Type or paste the key", label="Cancel", after=panel.id)).id
 
 
 async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
         chat.phone.send("/keys")
         panel = await chat.until("The vault is empty", label="Add…")
-        chat.phone.tap(panel, "Add…")
-        prompt = await chat.until("What is the key called?")
-        (no_name,) = chat.phone.reply(prompt, "door! code of mine")
-        again = await chat.until("deleted and not kept", "2 to 40 letters")
-        await chat.phone.until(lambda: chat.phone.message(no_name.id) is None)
-        chat.phone.reply(again, "door_code")
-        asks = await chat.until("Type the value of DOOR_CODE", "May be used everywhere")
+        asks = await chat.tapped(panel, "Add…", "Type or paste the key", "May be used everywhere")
         await chat.tapped(
             asks, "machine here only", "May be used machine here only", label="Cancel"
         )
@@ -254,27 +256,42 @@ async def test_what_is_typed_after_add_is_a_secret_however_it_looks(tmp_path: Pa
         await chat.stop_bot()
         chat.start_bot()
         picture = chat.phone.document("note.bin", b"\0\1", caption=ODD)
-        await chat.until("Send the value as text", "next is the value of DOOR_CODE", label="Cancel")
+        await chat.until("Send the value as text", "next is the key", label="Cancel")
         assert chat.phone.message(picture.id) is None
         code = new_code()
         (sent,) = chat.phone.send(code)
-        await chat.until("That is your recovery code", "next is the value of", label="Cancel")
+        await chat.until("That is your recovery code", "next is the key", label="Cancel")
         assert chat.phone.message(sent.id) is None
         (typed,) = chat.phone.send(ODD)
-        stored = await chat.until("Stored as DOOR_CODE", "May be used machine here only")
+        stored = await chat.until("Stored as SECRET", "May be used machine here only")
         assert stored.id > asks.id
         assert chat.phone.message(typed.id) is None
-        await chat.until("DOOR_CODE was given, and is sealed.")
+        await chat.until("SECRET was given, and is sealed.")
+        prompt = await chat.tapped(stored, "Rename…", "What is it called from now on?")
+        (no_name,) = chat.phone.reply(prompt, "door! code of mine")
+        again = await chat.until("deleted and not kept", "2 to 40 letters")
+        await chat.phone.until(lambda: chat.phone.message(no_name.id) is None)
+        chat.phone.reply(again, "door_code")
+        page = await chat.until("DOOR_CODE", "Last used: never", label="New value…")
         (view,) = await chat.engine.door.keys()
         assert (view.name, view.scope) == ("DOOR_CODE", "machine/here")
         assert not chat.engine.loop.states("goal")
-        await asked_for(chat, "door_code")
-        await chat.until("this becomes its version 2", "May be used machine here only")
+        await chat.tapped(page, "New value…", "this becomes its version 2", "machine here only")
         chat.phone.send("/nonsense and more")
-        await chat.until("Stored as DOOR_CODE", after=stored.id)
+        stored = await chat.until("Stored as DOOR_CODE", after=again.id)
         assert await chat.engine.door._of_vault().get("DOOR_CODE") == "/nonsense and more"
-        assert ODD not in chat.phone.transcript()
-    assert holding(tmp_path / "home", ODD) == []
+        for typed_next, name in (
+            (KEY, "GITHUB_TOKEN"),
+            ("Hunter2pass", "SECRET"),
+            (ODD, "SECRET_2"),
+        ):
+            await asked_for(chat)
+            (typed,) = chat.phone.send(typed_next)  # a valid name, too, is the secret
+            stored = await chat.until(f"Stored as {name};", after=stored.id)
+            assert chat.phone.message(typed.id) is None
+            assert typed_next not in chat.phone.transcript()
+    for word in (ODD, KEY, "Hunter2pass"):
+        assert holding(tmp_path / "home", word) == []
     assert holding(tmp_path / "home", "door! code") == []
     assert holding(tmp_path / "home", code) == []
     assert holding(tmp_path / "home", "/nonsense and") == []
@@ -284,14 +301,14 @@ async def test_a_question_for_a_value_can_be_cancelled_and_only_the_newest_is_op
     tmp_path: Path,
 ) -> None:
     async with chatting(tmp_path) as chat:
-        first = await asked_for(chat, "first_one")
-        second = await asked_for(chat, "second_one")
+        first = await asked_for(chat)
+        second = await asked_for(chat)
         await chat.until("Asked for another one")
         chat.phone.send(ODD)
-        await chat.until("Stored as SECOND_ONE", after=second)
+        await chat.until("Stored as SECRET", after=second)
         chat.phone.send("what next")
         await chat.until("No project yet", after=second)
-        message = chat.phone.message(await asked_for(chat, "third_one"))
+        message = chat.phone.message(await asked_for(chat))
         assert message is not None
         await chat.tapped(message, "Cancel", "Cancelled: nothing was kept")
         chat.phone.send("and now")
@@ -299,7 +316,7 @@ async def test_a_question_for_a_value_can_be_cancelled_and_only_the_newest_is_op
         (late,) = chat.phone.reply(message, "typed to it all the same")
         await chat.until("That question is over", after=message.id)
         assert chat.phone.message(late.id) is None
-        assert [view.name for view in await chat.engine.door.keys()] == ["SECOND_ONE"]
+        assert [view.name for view in await chat.engine.door.keys()] == ["SECRET"]
         assert first < second
     assert holding(tmp_path / "home", "typed to it") == []
 
@@ -310,8 +327,8 @@ async def test_a_question_that_nobody_answers_ends_with_a_sentence(
     monkeypatch.setattr(sealed_prompt, "OPEN_S", 0.0)
     monkeypatch.setattr(sealed_prompt, "GRACE_S", 1.0)
     async with chatting(tmp_path) as chat:
-        asks = await asked_for(chat, "late_one")
-        await chat.until("No value of LATE_ONE came within 10 minutes", after=asks)
+        asks = await asked_for(chat)
+        await chat.until("No key came within 10 minutes", after=asks)
         await chat.until("Not answered in time")
         await asyncio.sleep(1.0 - time.time() % 1.0)  # Telegram tells when in whole seconds
         chat.phone.send("what next")
@@ -323,14 +340,14 @@ async def test_what_was_typed_in_time_is_a_secret_though_it_comes_when_that_is_o
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with chatting(tmp_path) as chat:
-        asks = await asked_for(chat, "late_one")
+        asks = await asked_for(chat)
         await chat.stop_bot()
         (typed,) = chat.phone.send(ODD)
         defaults = Outbox.__init__.__kwdefaults__
         assert defaults is not None
         monkeypatch.setitem(defaults, "wall", lambda: time.time() + 3600)  # away for an hour
         chat.start_bot()
-        await chat.until("Stored as LATE_ONE", after=asks)
+        await chat.until("Stored as SECRET", after=asks)
         assert chat.phone.message(typed.id) is None
         assert not chat.engine.loop.states("goal")
     assert holding(tmp_path / "home", ODD) == []
@@ -340,15 +357,11 @@ async def test_while_locked_no_value_is_asked_for_and_a_typed_line_is_not_asked_
     tmp_path: Path,
 ) -> None:
     async with chatting(tmp_path) as chat:
-        await asked_for(chat, "before_it")
+        await asked_for(chat)
         chat.phone.send("/keys")
         panel = await chat.until("The vault is empty", label="Add…")
-        chat.phone.tap(panel, "Add…")
-        prompt = await chat.until("What is the key called?", after=panel.id)
         await chat.sent("/lock", "Locked: no tap")
         assert (await chat.phone.answered(chat.phone.tap(panel, "Add…"))).answer == LOCKED
-        said = chat.phone.reply(prompt, "another")[0]
-        await chat.until(LOCKED, after=said.id)
         (typed,) = chat.phone.send(ODD)
         await chat.phone.until(lambda: chat.phone.message(typed.id) is None)
         last = await chat.until(LOCKED, after=typed.id)

@@ -114,7 +114,9 @@ class Night:
         await self.phone.open()
         outbox = self.phone.outbox
         self.cards = Cards(outbox, outbox.store, OWNER)
-        self.morning = Morning(outbox, outbox.store, self, OWNER, zone=lambda: self.cards.zone)
+        self.morning = Morning(
+            outbox, outbox.store, self, self.cards.chat_of_row, zone=lambda: self.cards.zone
+        )
         self.reminders = Reminders(outbox, outbox.store, self.cards)
         self._told = {}
         async with self.engine.running():

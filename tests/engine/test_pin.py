@@ -120,6 +120,8 @@ async def test_wrong_ones_shut_it_and_all_are_told_until_the_box_takes_it_away(
             await chat.engine.door.pin_off(PIN, cause="x:1")
         code, printed = await typed(home, "pin", "off")
         assert (code, printed.strip()) == (0, "PIN off: what took it takes a tap again.")
+        told = await chat.until("The PIN was taken off at the box", "send /lock")
+        assert not told.silent
         code, printed = await typed(home, "pin", "off")
         assert (code, "No PIN is set." in printed) == (1, True)
 
