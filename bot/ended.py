@@ -21,6 +21,7 @@ from stores.cards import CardStore
 from stores.sealing import seal
 
 Place = tuple[int, int, int]  # chat, topic, who wrote
+MOST_PLACES = 200
 _FACT = "ended "
 
 
@@ -80,7 +81,13 @@ class Ends:
         if before is not None and before.update == update:
             before = before.earlier
         earlier = replace(before, earlier=None) if before is not None else None
-        self._last[place] = last = Ended(update, _sent(parts[-1]), tail, earlier)
+        last = Ended(update, _sent(parts[-1]), tail, earlier)
+        self._last.pop(place, None)
+        self._last[place] = last
+        while (
+            len(self._last) > MOST_PLACES
+        ):  # what matters of one that is forgotten lies on the disk
+            self._last.pop(next(iter(self._last)))
         if tail is not None and tail.name:
             box = seal(self._public, msgspec.json.encode(last))
             await self._store.keep_fact(_name(place), base64.b64encode(box).decode())

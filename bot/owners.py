@@ -34,7 +34,7 @@ class OwnersPanel:
     async def words(self, at: At) -> Words:
         owners = (await _owner(at)).owners
         if at.page.startswith("r"):
-            return text_owners.removing(_one(owners, at.page[1:]))
+            return text_owners.removing(_one(owners, at.page[1:]), asked_by())
         me = asked_by()
         first = str(owners[0].id) if owners else ""
         others = [
@@ -42,7 +42,7 @@ class OwnersPanel:
             for card in at.live()
             if isinstance(card, SessionCard) and not card.decided and (card.whose or first) != me
         ]
-        return text_owners.listed(owners, others if len(owners) > 1 else [])
+        return text_owners.listed(owners, others if len(owners) > 1 else [], me)
 
     async def press(self, at: At, verb: str, line: str) -> Then:
         kind, _, about = verb.partition("-")

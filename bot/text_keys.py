@@ -5,12 +5,13 @@ Pure wording; key_panel.py reads and asks. Neighbour: text_fleet.py, which says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import tzinfo
 
 from bot.entities import Builder, one_line
 from bot.panels import Question, mark
-from bot.text_buttons import side_by_side
+from bot.text_buttons import LONG_LABEL, SHORT_LABEL, side_by_side
 from bot.text_sheet import Button, Words, count
 from engine.moments import gone_by
 from engine.views import KeyView
@@ -64,10 +65,11 @@ def listed(
         sheet.line().line(one_line(view.name, 80), "bold").line(_standing(view, zone, now))
     _own(own, sheet)
     sheet.line().line("No value is ever shown.", "italic")
-    buttons = [Button(one_line(view.name, 28), f"key-{mark(view.name)}") for view in shown]
+    buttons = [Button(brief(view.name), f"key-{mark(view.name)}") for view in shown]
+    beside = 2 if all(len(button.label) <= SHORT_LABEL for button in buttons) else 1
     turns = [Button("← Earlier", f"page-{page - 1}")] if page else []
     turns += [Button("Later →", f"page-{page + 1}")] if page < last else []
-    return Words(sheet.done(), (*side_by_side(buttons, 2), *side_by_side(turns, 2), (ADD,)))
+    return Words(sheet.done(), (*side_by_side(buttons, beside), *side_by_side(turns, 2), (ADD,)))
 
 
 def _own(views: Sequence[KeyView], sheet: Builder) -> None:
@@ -98,6 +100,24 @@ def where(scope: str) -> str:
     return f"{kind} {one_line(name, 60)} only" if scope else "everywhere"
 
 
+def brief_where(scope: str) -> str:
+    """Return the same for a button."""
+    kind, _, name = scope.partition("/")
+    return f"{kind} {brief(name, LONG_LABEL - 16)} only" if scope else "everywhere"
+
+
+def brief(name: str, room: int = LONG_LABEL - 2) -> str:
+    """Return a name for a button: too long, it is cut between two words, and its last one stays."""
+    whole = one_line(name, 200)
+    if len(whole) <= room:
+        return whole
+    last = re.split(r"[_\-. ]", whole)[-1]
+    last = last if len(last) <= room // 2 else ""
+    head = whole[: room - 1 - len(last)]
+    between = max(head.rfind(sign) for sign in "_-. ")
+    return f"{head[: between + 1] if between > 0 else head}…{last}"
+
+
 def page_of(names: Sequence[str]) -> str:
     """Return the page of the message that says what was stored."""
     return f"K{mark(names[0])}" if len(names) == 1 else "M"
@@ -113,8 +133,8 @@ def stored(names: Sequence[str], scopes: Sequence[str], rest_of: str = "") -> Wo
         for name, scope in zip(shown, scopes, strict=True):
             sheet.line(f"{name}: may be used {where(scope)}, each time you allow it.")
     if len(names) > 1:
-        each = [Button(one_line(name, 28), f"key-{mark(name)}") for name in names]
-        return Words(sheet.done(), side_by_side(each[:40], 2))
+        each = [Button(brief(name), f"key-{mark(name)}") for name in names]
+        return Words(sheet.done(), side_by_side(each[:40], 1))
     first = _join(rest_of, sheet) if rest_of else ()
     return Words(sheet.done(), (*first, (NO_SECRET,), *_CHANGES))
 
@@ -142,7 +162,7 @@ def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: i
         sheet.line(f"There is one of that name: this becomes its version {version + 1}.")
     sheet.line(f"May be used {where(scope)}.")
     buttons = [
-        Button(f"{'✓ ' if one == scope else ''}{where(one)}"[:40], f"at-{mark(one)}")
+        Button(f"{'✓ ' if one == scope else ''}{brief_where(one)}", f"at-{mark(one)}")
         for one in known
     ]
     cancel = (Button("Cancel", "cancel"),)
@@ -231,7 +251,7 @@ def scopes(view: KeyView, known: Sequence[str]) -> Words:
     sheet = Builder().line(f"Where may {one_line(view.name, 80)} be used?", "bold")
     sheet.line(f"Now: {where(view.scope)}")
     buttons = [
-        Button(f"{'✓ ' if scope == view.scope else ''}{where(scope)}"[:40], f"at-{mark(scope)}")
+        Button(f"{'✓ ' if scope == view.scope else ''}{brief_where(scope)}", f"at-{mark(scope)}")
         for scope in known
     ]
     return Words(sheet.done(), (*side_by_side(buttons[:40], 2), (BACK,)))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from bot.entities import Builder, one_line
 from bot.panels import mark
-from bot.text_sheet import HEADING, Button, Words
+from bot.text_sheet import HEADING, Button, Words, dots
 from bot.text_start import FIRST_STEPS
 from engine.views import OwnerEntry, SessionCard
 
@@ -21,8 +21,8 @@ LEFT = "Left where it is."
 JOINED = f"You command this box now, beside its other owners. {FIRST_STEPS}"
 LINK = (
     "Send this link to whoever is to command here too; it works once, for 10 minutes, and is shown "
-    "only here:\n{}\nWhoever presses it first decides as you do, and all owners are told. Delete this "
-    "message if it was a mistake and do not pass it on."
+    "only here:\n{}\nWhoever presses it first decides as you do, and all owners are told. Sent to the wrong "
+    "one? Back, then Add: a new link ends this one."
 )
 
 
@@ -32,21 +32,23 @@ def called(one: OwnerEntry | None, number: str = "") -> str:
     return f"“{one_line(one.name, ROOM)}”" if one.name else f"Telegram id {one.id}"
 
 
-def listed(owners: Sequence[OwnerEntry], others: Sequence[SessionCard]) -> Words:
+def listed(owners: Sequence[OwnerEntry], others: Sequence[SessionCard], me: str = "") -> Words:
     """Return who commands, and the goals that are in others' chats."""
     sheet = Builder().line("Owners", "bold")
     for one in owners:
         what = "of the box" if one.of_the_box else "let in by a link"
-        sheet.line(
-            f"• {called(one)} · {one.id} · {what}" if one.name else f"• {called(one)} · {what}"
-        )
-    sheet.line(
-        "A goal's cards come to whoever gave it. Those of the box are taken out there alone:"
-    )
-    sheet.line("owner_ids in its config.toml.")
+        sheet.line(dots(f"• {called(one)}", str(one.id) if one.name else "", what, _you(one, me)))
+    sheet.line("Each may decide all there is. A goal's cards come to whoever gave it.")
+    if any(one.of_the_box for one in owners):
+        sheet.line("Of the box: named in its config.toml (owner_ids), and removed only there.")
     rows: list[tuple[Button, ...]] = [(Button("Add", "add"), Button("Groups", "groups"))]
     rows += [
-        (Button(f"Remove {called(one)}", f"remove-{mark(str(one.id))}"),)
+        (
+            Button(
+                f"Remove {'myself' if _you(one, me) else called(one)}",
+                f"remove-{mark(str(one.id))}",
+            ),
+        )
         for one in owners
         if not one.of_the_box
     ]
@@ -57,11 +59,16 @@ def listed(owners: Sequence[OwnerEntry], others: Sequence[SessionCard]) -> Words
     return Words(sheet.done(), (*rows, (Button("Back", "settings"),)))
 
 
-def removing(one: OwnerEntry) -> Words:
-    sheet = Builder().line(f"Remove {called(one)}?", "bold")
-    sheet.line(
-        "They are a stranger here then. Their goals go on, and come to the first owner's chat."
-    )
+def _you(one: OwnerEntry, me: str) -> str:
+    return "you" if str(one.id) == me else ""
+
+
+def removing(one: OwnerEntry, me: str = "") -> Words:
+    mine = bool(_you(one, me))
+    sheet = Builder().line(f"Remove {'yourself' if mine else called(one)}?", "bold")
+    they, whose = ("You", "Your") if mine else ("They", "Their")
+    sheet.line(f"{they} are a stranger here then: what {they.lower()} write is not answered.")
+    sheet.line(f"{whose} goals go on; their cards come to the first owner.")
     return Words(sheet.done(), ((Button("Remove", "gone", "danger"), Button("Keep", "list")),))
 
 

@@ -48,11 +48,15 @@ def reason(card: AnyCard) -> str:
 def menu(is_set: bool) -> Words:
     """Return the page of the settings."""
     sheet = Builder().line("PIN", "bold")
-    sheet.line("A PIN is set." if is_set else "No PIN is set.")
+    asked = "before a push, a key, spending and what cannot be undone"
+    if is_set:
+        sheet.line(f"A PIN is set. All owners are asked for it {asked}.")
+    else:
+        sheet.line(f"No PIN is set. With one, all owners are asked for it {asked}.")
+    sheet.line("It is tapped on buttons, and never stands in the chat.")
     sheet.line(
-        "Where one is set, Push, using a key, spending and what cannot be undone ask for it, on a pad of "
-        "buttons: it is never written into the chat. Three wrong ones shut it for 1, 5, then 30 "
-        "minutes, and all owners are told; after fifteen everything is locked."
+        "Three wrong: none is taken for 1 minute, then 5, then 30, and all owners are told. "
+        "Fifteen wrong: everything is locked."
     )
     sheet.line("Forgotten? On the box: quarterdeck pin off")
     back = (Button("Back", "settings"),)

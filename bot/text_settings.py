@@ -83,7 +83,9 @@ def owner(owner: OwnerView, projects: Sequence[str] = ()) -> Words:
     sheet.line(f"After a usage limit work {AFTER.get(owner.after_limit, owner.after_limit)}")
     sheet.line(_reserve(owner.reserve))
     sheet.line(f"Backup: {one_line(owner.backup, 200) or 'not known'}")
-    sheet.line(f"PIN: {'asked for before a push and the like' if owner.pin else 'none'}")
+    sheet.line(
+        f"PIN: {'set, asked for before a push, a key and the like' if owner.pin else 'none'}"
+    )
     sheet.line().line("New goals begin with", "bold")
     _lead(sheet, owner.mode, owner.go, owner.model)
     choices = [

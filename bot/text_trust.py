@@ -50,6 +50,7 @@ WHY_OFF = {
     "unknown": "of a kind I do not know",
 }
 MOST_NAMES = 12
+MOST_OPEN = 3  # of a kind; the rest is folded, and still on the card
 
 
 def trust(card: TrustCard, sheet: Sheet) -> None:
@@ -59,14 +60,28 @@ def trust(card: TrustCard, sheet: Sheet) -> None:
     runs = [i for i in card.brought.items if i.kind in RUN and i.text and not i.why]
     scripts = [item for item in card.brought.items if item.kind == "file"]
     blocks = [(*_label(item), visible(item.text)) for item in runs]
+    more, folded = blocks[MOST_OPEN:], list[str]()
     if sum(units(part) for block in blocks for part in block) <= ROOM:
-        for label, name, text in blocks:
+        for label, name, text in blocks[:MOST_OPEN]:
             _line(sheet, label, name).add(text, "pre").line()
+        folded += [
+            f"{label} {name}".rstrip() + f"\n{indent(text, '  ')}" for label, name, text in more
+        ]
     else:
         sheet.file = Document(name="brought.txt", text=whole)
         sheet.line("Too long for a card: the whole of it is in the file below. Read that first.")
-    for label, names in _rest(card.brought):
-        _line(sheet, f"{label}:", names)
+    rest = _rest(card.brought)
+    if len(rest) <= MOST_OPEN:
+        for label, names in rest:
+            _line(sheet, f"{label}:", names)
+    else:
+        folded += [f"{label}: {names}" for label, names in rest]
+    if folded:
+        runs_too = f"{len(more)} more that would run" if more and sheet.file is None else ""
+        others = "what is given, and what stays off" if len(rest) > MOST_OPEN else ""
+        what = "; ".join(part for part in (runs_too, others) if part)
+        sheet.line(f"Folded, tap it open: {what}.", "italic")
+        sheet.add("\n".join(folded), "expandable_blockquote").line()
     if scripts and sheet.file is None:
         sheet.file = Document(name="brought.txt", text=whole)
         sheet.line("Its files are whole in the file below: scripts may start one another.")

@@ -24,6 +24,10 @@ object with one verb; strings may hold {prompt}, {tree}, {session}, {turn}, {rol
     {"run": "command"}                           in the shell; "expect": words its output must hold
     {"commit": "message"}                        git add -A && git commit
     {"desk": "propose_plan", "with": {…}}        a tool of the desk; "expect" as for run
+    {"desk": "run_with_secret", "with": {"names": ["STRIPE_KEY"], "argv": ["report", "--month", "May"],
+        "why": "to see the balance"}}            a stored key for a command: the owner is asked, the turn
+                                                 ends, and how it went is in the prompt of the next one
+                                                 ("run_with_secret: exit 0 after 3 s", then what it printed)
     {"permission": {"tool": "WebFetch", "input": {…}}}      asked for, and not done
     {"question": {"question": "…", "header": "…", "options": ["…"], "multi": false}}   or a list of them
     {"approach": "text"}                         the plan it shows before it starts

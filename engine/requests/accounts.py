@@ -181,7 +181,10 @@ class Accounts(Inside):
             raise Refused(f"{whole(name)} is a name of Quarterdeck's own keys: take another.")
         vault, again = self._keys(), instead or name.startswith("account/")
         async with self._one_name:
-            free = await vault.name_for(name, value, replace=again)
+            try:
+                free = await vault.name_for(name, value, replace=again)
+            except NotOpened as no:
+                raise Refused(no.sentence) from no
             await self._decided(f"kept in the vault: {free}", cause)
             kept = await vault.put(free, value, self._clock(), replace=again)
         return {"name": kept, "scope": await vault.scope(kept)}

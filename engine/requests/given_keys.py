@@ -75,7 +75,10 @@ class GivenKeys(Taps, Accounts, Keys):
             )
         vault, instead = self._of_vault(), not fresh
         async with self._one_name:
-            new = await vault.name_for(new, value, replace=instead)
+            try:
+                new = await vault.name_for(new, value, replace=instead)
+            except NotOpened as no:
+                raise Refused(no.sentence) from no
             await self._decided(f"kept in the vault: {new}, {in_words(scope)}", cause)
             await vault.put(new, value, self._clock(), scope=scope, replace=instead)
         if await vault.scope(new) != scope:

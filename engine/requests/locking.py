@@ -17,9 +17,10 @@ from engine.asker import BOX, asker
 from engine.errors import Refused
 from engine.night import zone_of
 from engine.requests.files import Files
-from engine.requests.owners import NO_OWNER, Owners
+from engine.requests.owners import Owners
 from engine.rules.events import OwnerLocked, OwnerUnlocked
 from engine.rules.owner import LOCKED
+from engine.rules.owners import NO_OWNER
 from engine.views import DecisionView
 from stores.ledger import DecisionRow
 

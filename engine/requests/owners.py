@@ -17,7 +17,6 @@ from engine.rules.events import GoalTaken, OwnerInvited, OwnerJoined, OwnerLeft
 from engine.views import OwnerEntry
 
 LINK_S: Final = 10 * 60.0
-NO_OWNER: Final = "You are no owner of this box any more."
 NAME_ROOM: Final = 40
 JOINS: Final = "owner_joined"  # the one verb that is asked for by somebody who is no owner yet
 
@@ -29,7 +28,9 @@ class Owners(Pins):
         """Make a one-time link for one more owner: {"verdict", "code"}; the code is shown once."""
         if wrong := await self._wrong_pin(pin, cause):
             return {"verdict": wrong, "wrong": "pin"}
-        if not await self._loop.post(OWNER, OwnerInvited(by=who_asks()), cause):
+        if not await self._loop.post(
+            OWNER, OwnerInvited(by=who_asks(), by_guest=self._is_guest()), cause
+        ):
             raise Refused("That link was made already. For another, tap Add again.")
         code = pairing.make(self._home, self._clock(), LINK_S)
         return {"verdict": "A link that is good once, for 10 minutes.", "code": code}
@@ -48,8 +49,15 @@ class Owners(Pins):
 
     async def remove_owner(self, owner: int, cause: str = "") -> dict[str, str]:
         """Take an owner out who was let in by a link."""
-        left = OwnerLeft(owner=owner, by=who_asks(), of_the_box=owner in self._of_the_box())
+        left = OwnerLeft(
+            owner=owner,
+            by=who_asks(),
+            of_the_box=owner in self._of_the_box(),
+            by_guest=self._is_guest(),
+        )
         await self._loop.post(OWNER, left, cause)
+        if self._owner().owners.invited_by == str(owner):
+            pairing.forget(self._home)  # nobody comes in by the link of one who was taken out
         return {"verdict": "Removed: they are a stranger here from now on."}
 
     async def take_goal(self, goal: str, cause: str = "") -> dict[str, str]:
@@ -77,6 +85,10 @@ class Owners(Pins):
         return bool(
             verb != JOINS and known and who.isdigit() and int(who) not in {one.id for one in known}
         )
+
+    def _is_guest(self) -> bool:
+        who = who_asks()
+        return who.isdigit() and int(who) not in self._of_the_box()
 
     def _of_the_box(self) -> tuple[int, ...]:
         try:

@@ -1210,9 +1210,10 @@ class PinWrong(Event, frozen=True):
 
 
 class OwnerInvited(Event, frozen=True):
-    """Request: a link for one more owner."""
+    """Request: a link for one more owner; `by_guest`: asked by one who was let in, not of the box."""
 
     by: str
+    by_guest: bool = False
 
 
 class OwnerJoined(Event, frozen=True):
@@ -1228,6 +1229,7 @@ class OwnerLeft(Event, frozen=True):
     owner: int
     by: str = ""
     of_the_box: bool = False  # config.toml names them
+    by_guest: bool = False
 
 
 class GroupInvited(Event, frozen=True):

@@ -19,6 +19,7 @@ from engine.rules.events import OwnerInvited, OwnerJoined, OwnerLeft
 NEW_S: Final = 24 * 3600.0
 MOST: Final = 10
 NEWCOMER: Final = "You were let in less than a day ago: until then another owner does that."
+NO_OWNER: Final = "You are no owner of this box any more."
 OF_THE_BOX: Final = "That owner is one of the box's own: take them out of owner_ids in its config.toml, and start it again."
 UNKNOWN: Final = "There is no such owner any more."
 FULL: Final = f"There are {MOST} owners let in already. Remove one first."
@@ -47,6 +48,7 @@ def decide(now: Owners, event: OwnersEvent) -> tuple[Owners, str]:
     """Return who commands after `event`, and what all of them are told."""
     match event:
         case OwnerInvited(by=by):
+            _still_one(now, by, guest=event.by_guest)
             no_newcomer(now, by, event.at)
             if len(now.joined) >= MOST:
                 raise Refused(FULL)
@@ -60,6 +62,7 @@ def decide(now: Owners, event: OwnersEvent) -> tuple[Owners, str]:
             )
             return Owners(joined=(*others, new)), said
         case OwnerLeft(owner=owner, by=by):
+            _still_one(now, by, guest=event.by_guest)
             gone = next((one for one in now.joined if one.id == owner), None)
             if gone is None:
                 raise Refused(OF_THE_BOX if event.of_the_box else UNKNOWN)
@@ -68,6 +71,12 @@ def decide(now: Owners, event: OwnersEvent) -> tuple[Owners, str]:
             left = tuple(one for one in now.joined if one.id != owner)
             said = f"{called(gone)} commands here no more: removed by {name_of(now, by)}."
             return Owners(joined=left, invited_by=now.invited_by), said
+
+
+def _still_one(now: Owners, by: str, *, guest: bool) -> None:
+    """Refuse who was taken out while they asked: of two who remove each other, the first is heard."""
+    if guest and not any(str(one.id) == by for one in now.joined):
+        raise Refused(NO_OWNER)
 
 
 def no_newcomer(now: Owners, by: str, at: float) -> None:

@@ -28,6 +28,21 @@ def test_what_runs_stands_on_the_card_word_for_word() -> None:
     assert words.file is None
 
 
+def test_what_is_much_is_folded_and_all_of_it_still_on_the_card() -> None:
+    servers = [BroughtItem("server", f"s{n}", f"npx server-{n}") for n in range(5)]
+    names = [BroughtItem(kind, "x") for kind in ("allow", "deny", "ask", "agent", "skill")]
+    words = said(GUARD, *servers, *names)
+    shown = words.rich.text
+    assert "Folded, tap it open: 3 more that would run; what is given, and what stays off." in shown
+    (fold,) = [span for span in words.rich.spans if span.kind == "expandable_blockquote"]
+    folded = shown[fold.offset : fold.offset + fold.length]
+    assert "MCP server, started with each turn: s4\n  npx server-4" in folded
+    assert "Skills, as text alone: x" in folded
+    assert "npx server-1" not in folded
+    assert len(shown) - len(folded) < 800
+    assert words.file is None
+
+
 def test_what_is_too_long_or_a_script_is_whole_in_a_file() -> None:
     long = BroughtItem("hook", "Stop", "x" * 3500)
     words = said(GUARD, long)

@@ -18,6 +18,7 @@ from bot.outbox import Outbox
 from engine.asker import BOX, Asker, on_behalf_of
 from engine.requests.keys import Keys
 from engine.rules.owner import LOCKED
+from stores import vault
 from stores.recovery import new_code
 from tests.engine.chat import Chat, chatting
 from tests.engine.test_planted_key import holding
@@ -319,6 +320,53 @@ async def test_a_question_for_a_value_can_be_cancelled_and_only_the_newest_is_op
         assert [view.name for view in await chat.engine.door.keys()] == ["SECRET"]
         assert first < second
     assert holding(tmp_path / "home", "typed to it") == []
+
+
+async def test_two_owners_are_asked_at_once_and_each_gives_their_own(tmp_path: Path) -> None:
+    other = 77
+    async with chatting(tmp_path) as chat:
+        chat.phone.send("hello", as_user=other)
+        code = (await chat.engine.door.invite_owner(cause="invite"))["code"]
+        chat.phone.start(code, as_user=other)
+        await asked_for(chat)
+        chat.phone.send("/keys", as_user=other)
+
+        def there(*words: str) -> Message | None:
+            said = chat.phone.from_bot(other)
+            return next((m for m in said if all(word in m.text for word in words)), None)
+
+        panel = await chat.phone.until(lambda: there("The vault is empty"))
+        chat.phone.tap(panel, "Add…", as_user=other)
+        await chat.phone.until(lambda: there("Type or paste the key"))
+        chat.phone.send("another sentence of theirs", as_user=other)
+        await chat.phone.until(lambda: there("Stored as SECRET;"))
+        chat.phone.send(ODD)
+        await chat.until("Stored as SECRET_2;")
+        kept = chat.engine.door._of_vault()
+        assert await kept.get("SECRET") == "another sentence of theirs"
+        assert await kept.get("SECRET_2") == ODD
+        assert not chat.engine.loop.states("goal")
+    for word in (ODD, "another sentence"):
+        assert holding(tmp_path / "home", word) == []
+
+
+async def test_too_many_of_one_name_are_refused_with_a_sentence_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault, "MOST_NAMESAKES", 3)
+    keys = [f"ghp_{letter * 3}1kQpLmN0vT7yWc2RfJ5hUgB9dEaS4iOoP" for letter in "ABC"]
+    async with chatting(tmp_path) as chat:
+        for key, said in zip(
+            keys,
+            ("Stored as GITHUB_TOKEN;", "GITHUB_TOKEN_2;", "forget some of them first"),
+            strict=True,
+        ):
+            (sent,) = chat.phone.send(key)
+            await chat.until(said)
+            assert chat.phone.message(sent.id) is None
+        await chat.sent("/health", "well")
+        assert not any(key in chat.phone.transcript() for key in keys)
+    assert [holding(tmp_path / "home", key) for key in keys] == [[], [], []]
 
 
 async def test_a_question_that_nobody_answers_ends_with_a_sentence(

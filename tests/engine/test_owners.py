@@ -105,6 +105,58 @@ async def test_who_is_removed_is_a_stranger_from_then_on(chat: Chat, tmp_path: P
         await chat.engine.door.permits("tap", "late")
 
 
+async def test_of_two_who_remove_each_other_at_once_one_is_left_and_the_other_is_told_why(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door = chat.engine.door
+    for one in (ANN, EVE):
+        chat.phone.send("hello", as_user=one)
+        code = (await door.invite_owner(cause=f"invite:{one}"))["code"]
+        chat.phone.start(code, as_user=one)
+        await in_chat_of(chat, one, "You command this box now")
+    later = door._clock() + NEW_S + 1
+    monkeypatch.setattr(chat.engine.loop, "_clock", lambda: later)
+    sure: dict[int, Message] = {}
+    for me, other in ((ANN, EVE), (EVE, ANN)):
+        chat.phone.send("/settings", as_user=me)
+        settings = await in_chat_of(chat, me, "New goals begin with", label="Owners")
+        chat.phone.tap(settings, "Owners", as_user=me)
+        page = await in_chat_of(chat, me, "· you", label="Remove myself")
+        (remove,) = [label for label in page.labels if str(other) in label]
+        chat.phone.tap(page, remove, as_user=me)
+        sure[me] = await in_chat_of(chat, me, "They are a stranger here then", label="Remove")
+    taps = [chat.phone.tap(message, "Remove", as_user=me) for me, message in sure.items()]
+    await chat.until("commands here no more")
+    await chat.phone.until(lambda: any(tap.answered for tap in taps))
+    await chat.engine.loop.settle()
+    left = [one.id for one in door.owners()]
+    assert left in ([OWNER, ANN], [OWNER, EVE])
+    (gone,) = {ANN, EVE} - set(left)
+    with (
+        on_behalf_of(Asker(who=str(gone))),
+        pytest.raises(Refused, match="no owner of this box any more"),
+    ):
+        await door.remove_owner(left[1], cause="late")
+
+
+async def test_nobody_comes_in_by_the_link_of_one_who_was_taken_out(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door = chat.engine.door
+    await joined(chat)
+    later = door._clock() + NEW_S + 1
+    monkeypatch.setattr(chat.engine.loop, "_clock", lambda: later)
+    with on_behalf_of(Asker(who=str(ANN))):
+        code = (await door.invite_owner(cause="theirs"))["code"]
+    with on_behalf_of(Asker(who=str(OWNER))):
+        await door.remove_owner(ANN, cause="out")
+    with pytest.raises(Refused, match="not good"):
+        await door.owner_joined(EVE, "Somebody", code, cause="in")
+    with on_behalf_of(Asker(who=str(OWNER))), pytest.raises(Refused, match="the box's own"):
+        await door.remove_owner(OWNER, cause="the last")
+    assert [one.id for one in door.owners()] == [OWNER]
+
+
 async def test_nobody_removes_the_box_s_own(chat: Chat) -> None:
     await joined(chat)
     with on_behalf_of(Asker(who=str(ANN))), pytest.raises(Refused, match="the box's own"):

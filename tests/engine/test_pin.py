@@ -105,7 +105,7 @@ async def test_wrong_ones_shut_it_and_all_are_told_until_the_box_takes_it_away(
 ) -> None:
     async with chatting(tmp_path) as chat:
         await pin_set(chat)
-        settings = await chat.sent("/settings", "PIN: asked for", label="PIN")
+        settings = await chat.sent("/settings", "PIN: set, asked for", label="PIN")
         page = await chat.tapped(settings, "PIN", "A PIN is set.", label="Off")
         pad = await chat.tapped(page, "Off", "The PIN as it is now", label="OK")
         for left in ("2 tries", "1 try"):
@@ -140,6 +140,20 @@ async def test_a_tap_that_comes_twice_is_one_try_and_many_at_once_are_many(tmp_p
         assert sum(isinstance(one, Refused) for one in results) >= 6
         assert chat.engine.loop.state("owner").pin.rounds == 1
         assert chat.engine.loop.state("owner").pin.kept
+
+
+async def test_wrong_ones_count_over_a_restart(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        await chat.engine.door.set_pin(PIN, cause="x:1")
+        for n in (2, 3):
+            assert (await chat.engine.door.pin_off(OTHER, cause=f"x:{n}"))["wrong"]
+    async with chatting(tmp_path) as chat:
+        settings = await chat.sent("/settings", "PIN: set, asked for", label="PIN")
+        page = await chat.tapped(settings, "PIN", "A PIN is set.", label="Off")
+        pad = await chat.tapped(page, "Off", "The PIN as it is now", label="OK")
+        await keyed(chat, pad, OTHER)
+        await chat.until("Too many wrong PINs: none is taken for another 1 minute")
+        assert chat.engine.loop.state("owner").pin.rounds == 1
 
 
 async def test_while_it_is_locked_no_pin_is_asked_for(tmp_path: Path) -> None:

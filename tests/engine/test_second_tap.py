@@ -56,6 +56,37 @@ async def test_what_cannot_be_undone_is_said_and_takes_a_second_tap(
         assert chat.engine.loop.state(f"ask/{ask.id}").decision is Decision.ALLOW
 
 
+async def test_a_second_tap_that_is_stale_of_another_chat_or_without_its_first_decides_nothing(
+    tmp_path: Path,
+) -> None:
+    source = laid(tmp_path, asks(FORCED))
+    async with chatting(tmp_path, scenario=str(tmp_path / "scenario.json")) as chat:
+        await begun(chat, source)
+        check = await chat.sent("/new shop Do it", "test -f README", label="Allow")
+        await chat.tapped(check, "Allow", "passes on main")
+        shown = await chat.until("How it is done.", label="Start")
+        card = await chat.tapped(shown, "Start", FORCED, label="Allow")
+        asked = await chat.tapped(card, "Allow", OVERWRITES, label=YES)
+        yes = next(button.value for button in asked.buttons if button.label == YES)
+        (ask,) = [one for one in chat.engine.loop.states("ask").values() if one.tool == "Bash"]
+
+        stranger = chat.phone.tap(asked, data=yes, as_user=99)  # whoever it was forwarded to
+        other = chat.phone.tap(asked, data=yes.replace(card_revision(yes), "00000000"))
+        told = await chat.phone.answered(other)
+        assert "changed" in told.answer
+        assert not stranger.answer
+        assert chat.engine.loop.state(f"ask/{ask.id}").stage is Stage.OPEN
+        denied = await chat.tapped(asked, "Back", OVERWRITES, label="Deny")
+        await chat.tapped(denied, "Deny", "Denied by you")
+        late = await chat.phone.answered(chat.phone.tap(asked, data=yes))
+        assert "Already denied by you" in late.answer
+        assert chat.engine.loop.state(f"ask/{ask.id}").decision is Decision.DENY
+
+
+def card_revision(data: str) -> str:
+    return data.split(":")[2]
+
+
 async def test_one_tap_alone_decides_nothing_whoever_sends_it(phone: Phone) -> None:
     await phone.agent(*lead(plan(PIECE)), asking_worker(FORCED, "make x"))
     goal = await phone.goal(await phone.project())

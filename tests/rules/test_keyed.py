@@ -200,7 +200,7 @@ def test_a_use_by_a_rule_is_told_in_one_quiet_line() -> None:
     world.end_turn(start, "I asked again.")
     world.post(ME, KeyedOver(ask="a-2", how="exit 3 after 1 s", output=""))
     (said,) = [said for said in world.said if "(Always)" in said.text]
-    assert said.text == "Used KEY for “report --month May” on here (Always): exit 3 after 1 s."
+    assert said.text == "Used KEY for “hcloud server list” on here (Always): exit 3 after 1 s."
     assert (said.kind, said.sounds) == ("news", False)
 
 
