@@ -222,7 +222,7 @@ async def test_always_answers_the_same_again_till_the_key_is_forgotten() -> None
             "the second, which nobody was asked about",
         )
         assert len(list(deck.folder.rglob("*-key-*/exit.json"))) == 2
-        told = "Used STRIPE_KEY for “grep shop README” on here (Always): exit 0 after"
+        told = "Used STRIPE_KEY for “date -u” on here (Always): exit 0 after"
         assert (await deck.chat.until(told)).silent
         assert [ask.stage for ask in deck.engine.loop.states("ask").values()] == ["answered"]
         decided = [row.verdict for row in await deck.engine.door.audit() if row.who == "your rule"]
