@@ -26,7 +26,10 @@ class Edits:
 
     async def handle(self, one: Arrived) -> Reply:
         """A goal is put otherwise until its lead begins, then by a card; a line until it is heard."""
-        (whole,), secrets = await self._pasted.taken_out([one], in_order([one]))
+        try:
+            (whole,), secrets = await self._pasted.taken_out([one], in_order([one]))
+        except Refused as no:
+            return Reply(self._pasted.not_kept([one], no))
         if secrets or not whole.strip():
             return Reply(tuple(secrets))
         message_id = int(one.body.get("message_id", 0))

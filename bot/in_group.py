@@ -83,7 +83,11 @@ class InGroup:
     async def _heard(self, parts: Sequence[Arrived], sent: Sent, *, edited: bool) -> Reply:
         first = parts[0]
         pieces = [two_goes.joined(in_order(parts)), *sent.texts]
-        pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        try:
+            pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        except Refused as no:
+            *gone, why = self._pasted.not_kept(parts, no)
+            return Reply(tuple(gone), aside=(why,))
         aside = tuple(
             replace(item, tell=first.by.owner) if isinstance(item, Delete) else item
             for item in secrets

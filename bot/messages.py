@@ -83,7 +83,10 @@ class Messages:
         quoted = str(quote.get("text") or "") if quote.get("is_manual") else ""
         outside = str((body.get("external_reply") or {}).get("text") or "")
         pieces = [whole, *sent.texts, quoted, outside]
-        pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        try:
+            pieces, secrets = await self._pasted.taken_out(parts, pieces)
+        except Refused as no:
+            return Reply(self._pasted.not_kept(parts, no))
         if secrets:
             await self._pasted.told_once(parts[0], secrets)
         whole, quoted = pieces[0], pieces[-2]

@@ -23,6 +23,7 @@ from bot.panels import Engine
 from bot.projects import Projects
 from bot.two_goes import Tail
 from bot.unsaid import Delete, Item, Prompt, Say, Weight, packed
+from engine.errors import Refused
 from stores.cards import CardStore
 from stores.sealing import seal
 
@@ -51,7 +52,10 @@ class Pasted:
     async def taken_out(
         self, parts: Sequence[Arrived], pieces: list[str]
     ) -> tuple[list[str], list[Item]]:
-        """Return a message's pieces without their keys, and what is to be deleted and said of it."""
+        """Return a message's pieces without their keys, and what is to be deleted and said of it.
+
+        Raises Refused where the vault takes a key no more: `not_kept` says what follows.
+        """
         found = [await self._keys_in(piece) for piece in pieces]
         half = await self._ends.before(parts[0])
         rest = two_goes.gone_on(half, pieces[0]) if half is not None else None
@@ -113,6 +117,11 @@ class Pasted:
         """Return what may be the rest of a key that could be whole: kept apart, till its owner joins them."""
         found = two_goes.maybe_rest(half, piece) if half is not None else None
         return found if found is not None and not await self._is_plain(found) else None
+
+    def not_kept(self, parts: Sequence[Arrived], no: Refused) -> tuple[Item, ...]:
+        """Return what is done with a message whose keys the vault does not take: it is nobody's line."""
+        gone = [Delete(message_id=int(one.body["message_id"])) for one in parts]
+        return (*gone, Say(words=text.said(f"{no.sentence} {text_keys.NOT_KEPT}")))
 
     async def told_once(self, one: Arrived, items: Sequence[Item]) -> None:
         """Queue what is deleted and said of a message before the rest of it is asked about, and once."""

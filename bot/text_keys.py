@@ -31,6 +31,7 @@ RECOVERY = (
 NO_NAME = (
     "What you typed is no name: it is deleted and not kept, since it may have been the key itself."
 )
+NOT_KEPT = "What you sent held a key: it is deleted from the chat, and nothing was done with it. Send it again then."
 NEW_NAME = Question("What is it called from now on? Reply to this message.", "STRIPE_KEY")
 OVER = "That question is over: what you sent is deleted, and not kept. /keys asks anew."
 AS_TEXT = "Send the value as text. What you sent is deleted, and was not kept."

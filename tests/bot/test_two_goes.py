@@ -7,9 +7,15 @@ from random import Random
 
 import pytest
 
-from bot import keys, two_goes
-from bot.inbox import Inbox
+from bot import ended, keys, two_goes
+from bot.gate import Allowed
+from bot.inbox import Arrived, Inbox
 from bot.intake.halves import is_short
+from engine.api import Client
+from engine.paths import Home
+from stores.cards import CardStore
+from stores.database import Database
+from stores.sealing import create_keys, read_key
 from tests.bot.stage import Stage
 from tests.intake import ordinary, planted
 
@@ -320,3 +326,32 @@ async def test_restarted_between_the_halves_a_large_one_is_gone_on_with(stage: S
     assert len(stage.door.asked) == 1
     await stage.stop_bot()
     assert in_clear(stage, KEY) == set()
+
+
+async def test_a_flood_of_halves_leaves_nothing_of_them_in_clear(stage: Stage) -> None:
+    halves = [f"ghp_{n:02d}x81kQpLmN0vT7yWc2RfJ" for n in range(12)]
+    await stage.start_bot()
+    sent = [stage.phone.send(f"use {half}")[0] for half in halves]
+    for one in sent:
+        await stage.phone.until(lambda one=one: stage.phone.message(one.id) is None)  # type: ignore[misc]
+    await stage.asked(len(halves))
+    await stage.stop_bot()
+    for half in halves:
+        assert in_clear(stage, half, 12) == set()
+
+
+async def test_of_many_places_few_ends_are_remembered_and_none_lies_in_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ended, "MOST_PLACES", 3)
+    home = Home(tmp_path / "home").make()
+    create_keys(home)
+    async with Database(home.bot_db, "bot") as database:
+        ends = ended.Ends(Client(home.engine_sock), CardStore(database), read_key(home.vault_pub))
+        for n in range(1, 10):
+            body = {"text": f"use {KEY[:24]}", "date": n, "message_id": n, "message_thread_id": n}
+            one = Arrived(n, {"message": body}, Allowed(owner=42, chat=42, kind="message"))
+            await ends.end([one], two_goes.Tail("use ", KEY[:24], NAME))
+        assert len(ends._last) == 3
+    there = b"".join(path.read_bytes() for path in home.root.rglob("*") if path.is_file())
+    assert KEY[:24].encode() not in there

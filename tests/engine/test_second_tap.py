@@ -79,7 +79,7 @@ async def test_a_second_tap_that_is_stale_of_another_chat_or_without_its_first_d
         denied = await chat.tapped(asked, "Back", OVERWRITES, label="Deny")
         await chat.tapped(denied, "Deny", "Denied by you")
         late = await chat.phone.answered(chat.phone.tap(asked, data=yes))
-        assert "Already denied by you" in late.answer
+        assert "Denied by you" in late.answer
         assert chat.engine.loop.state(f"ask/{ask.id}").decision is Decision.DENY
 
 
