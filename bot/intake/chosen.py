@@ -12,28 +12,31 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.intake.judge import placeholder
+from bot.intake.judge import placeholder, stands_for
 from bot.intake.nearby import Near
 
 _NOUN: Final = (
     r"(?:passwords?|passwd|passphrase|passcode|passwort|kennwort|has[lł]o|contrase[nñ]a|mot de passe|senha|"
-    r"wachtwoord|lösenord|passord|adgangskode|heslo|salasana|parola|jelszó|şifre|пароль|pwd|pw|"
-    r"密码|密碼|パスワード|비밀번호)"
+    r"wachtwoord|lösenord|passord|adgangskode|heslo|salasana|parola|jelszó|şifre|пароль|pwd|pw)"
 )
-_NAMED: Final = rf"(?<![\w.@/-])(?P<before>(?:[A-Z][A-Z0-9]*_)*)(?:\w{{2,12}}-)?(?P<name>{_NOUN})"
+_NAMED: Final = rf"(?<![\w.@/-])(?P<before>(?:[A-Z][A-Z0-9]*_)*)(?:\w{{2,12}}-)?{_NOUN}"
+_SPACELESS: Final = "(?P<before>)(?:密码|密碼|パスワード|비밀번호)"
 _OF: Final = (
     r"(?: (?:for|of|to|on|at|für|vom|von|zum|der|des|für|для|от|к|de|del|da|do|van|voor|till|pour|per|na|dla) "
     r"[^\s:=.,?!]{1,20}(?: [^\s:=.,?!]{1,20}){0,2}?)?"
 )
 _IS: Final = (
     r"[ \t]*(?:[:=\uff1a]|[ \t](?:is now|is still|is|was|are|ist|lautet|es|est|é|jest|это|är|er|je)[ \t]|"
-    r"[ \t](?:is )?(?:set |changed |reset )?(?:to|zu|auf)[ \t])[ \t]*(?::[ \t]*)?"
+    r"[ \t]*(?:是|为|は|는|은)[ \t]*|[ \t](?:is )?(?:set |changed |reset )?(?:to|zu|auf)[ \t])[ \t]*(?::[ \t]*)?"
 )
 _VALUE: Final = r"[\"'`*«„“]{0,3}(?P<value>[^\W_][\w!@#$%^&*+~-]{4,38}[\w!@#$%^&*+~])[\"'`*»”]{0,3}"
-_ENDS: Final = r"(?=[.!,;)]*[ \t]*(?:\n|\Z)|[.,;!] |[ \t]+(?:for|on|at|für|auf|para|pour|для)[ \t])"
+_ENDS: Final = (
+    r"(?=[.!,;)]*[ \t]*(?:\n|\Z)|[.,;!] |[ \t]+(?:for|on|at|für|auf|para|pour|для)[ \t]|[ \t]*です)"
+)
 _FORMS: Final = (
     re.compile(rf"{_NAMED}{_OF}{_IS}{_VALUE}{_ENDS}", re.IGNORECASE),
     re.compile(rf"{_NAMED}{_OF}[ \t]+{_VALUE}{_ENDS}", re.IGNORECASE),
+    re.compile(rf"{_SPACELESS}{_IS}{_VALUE}{_ENDS}"),
 )
 _CHOSEN: Final = re.compile(r"(?P<word>[^\W\d_]{3,})[-!@#$%^&*+~]?\d{1,6}[!@#$%^&*+~]{0,3}")
 _MIXED: Final = re.compile(r"(?=.*\d.*[^\W\d_])(?=.*[^\W\d_].*\d)[\w!@#$%^&*+~-]{8,}")
@@ -59,7 +62,7 @@ def chosen(text: str) -> Iterator[Near]:
 
 
 def _may_be_one(value: str) -> bool:
-    if len(value) < 6 or placeholder(value):
+    if len(value) < 6 or placeholder(value) or stands_for(value):
         return False
     word = _CHOSEN.fullmatch(value)
     if word is not None:

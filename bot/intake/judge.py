@@ -43,6 +43,13 @@ _PUBLIC: Final = re.compile(r"AAAA[A-Z]3Nza|age1|pk_(?:live|test)_|npub1|xpub")
 _FINGERPRINT: Final = re.compile(r"(?:[0-9A-F]{2}:){5}", re.IGNORECASE)
 _LABEL: Final = re.compile(r"(?:[A-Z][A-Z0-9_]{2,30}|[a-z_]{2,20})[=:](?=[^=:])")
 _PHRASE: Final = re.compile(r"(?:[A-Za-z]{3,10}[-_.]){3,7}[A-Za-z]{3,10}[-_.]?\d{0,4}")
+# What a build's cache is kept under: words, and the hash of what it was made from.
+_CACHED: Final = re.compile(r"[A-Za-z]\w*(?:-[A-Za-z0-9_.]{1,20})*-(?:[0-9a-f]{40}|[0-9a-f]{64})")
+_RULES: Final = re.compile(r"[a-z_]+(?:[|,][a-z_]+(?::[\w,]+)?)+")  # required|min:12
+_NAMES: Final = re.compile(r"[A-Z]+(?:_[A-Z]+)+(?:&.*)?")  # ACCESS_TOKEN, where it is to stand
+_TYPE: Final = re.compile(
+    r"[A-Z][a-z]+\d*(?:[A-Z][a-z]+\d{0,2})*[A-Z][a-z]{2,}"
+)  # Ed25519PrivateKey
 _YEARED: Final = re.compile(r"[A-Z][a-z]{3,}\d{4,}")  # Winter2023: so people make one up
 HEX_HASHES: Final = (7, 8, 12, 40, 64, 96, 128)
 
@@ -98,7 +105,8 @@ def random(value: str, *, hashes: bool = False) -> bool:
 def no_secret(value: str) -> bool:
     plain = value.strip("\"'`")
     return bool(
-        _PLACEHOLDER.search(plain)
+        stands_for(plain)
+        or _PLACEHOLDER.search(plain)
         or _HASH.match(plain)
         or _DATE.match(plain)
         or "://" in plain
@@ -176,10 +184,16 @@ def phrase(value: str) -> bool:
     return bool(_PHRASE.fullmatch(value))
 
 
+def stands_for(value: str) -> bool:
+    """Return whether a value says what it is for: a cache's key, rules for a field, a name to fill in, a type."""
+    return any(form.fullmatch(value) for form in (_CACHED, _RULES, _NAMES, _TYPE))
+
+
 def _other(core: str) -> bool:
     """Return whether a value is plainly something else: an address, a path, a hash, code, a date."""
     return bool(
-        "://" in core
+        stands_for(core)
+        or "://" in core
         or _HASH.match(core)
         or _VERSION.fullmatch(core)
         or _PUBLIC.match(core)

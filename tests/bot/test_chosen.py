@@ -18,6 +18,8 @@ DB_PASSWORD=hunter2
 use password swordfish99 for the db
 the wifi password is "blueberry7".
 its password changed to monkey123, thanks
+WordPress 的密码是 nebel2094
+Grafanaのパスワードは kotori88 です
 set the password to dragon2024"""
 HEARD = """the password is checked in step2
 my password is in the file notes2
@@ -32,6 +34,9 @@ password must have 8chars
 is the password utf8?
 pw = page2
 pw = browser2.page
+load(text, password=Ed25519PrivateKey)
+cache key: Linux-node-988ee228f580f291fcc0e0696e88837cef173c35f17cf14d8a725ad4a12d0dd8
+{"password": "required|min:12|confirmed"}
 def login(user, password=default2):
 tests pass on python3
 the password is swordfish
