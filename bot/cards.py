@@ -191,9 +191,9 @@ class Cards:
 
     async def _show(self, card: AnyCard) -> None:
         before = self.live.get(card.id)
-        if isinstance(before, LoginCard) and isinstance(card, LoginCard):
-            account, over = card.account, before.runs and not card.runs
-            self.logins_over.put_nowait(lambda name: over and name == account)
+        if _ended(before, card):
+            account = card.account if isinstance(card, LoginCard) else ""
+            self.logins_over.put_nowait(lambda name: name == account)
         self.live[card.id] = card
         await self._show_one(card)
         if isinstance(card, SessionCard) and before is not None and before.whose != card.whose:
@@ -308,3 +308,10 @@ class Cards:
             ways = replace(says[-1].words, buttons=text_buttons.ways_out(card))
             says[-1] = replace(says[-1], words=ways, card=card.id, revision=card.revision)
         return says
+
+
+def _ended(before: AnyCard | None, now: AnyCard) -> bool:
+    """Whether a login was under way, and is not any more."""
+    if not isinstance(before, LoginCard) or not isinstance(now, LoginCard):
+        return False
+    return before.runs and not now.runs

@@ -130,7 +130,7 @@ class PinPad:
 
     async def _menu(self, at: At, verb: str) -> Then:
         owner = msgspec.convert(msgspec.to_builtins(await at.ask("settings")), OwnerView)
-        if owner.locked and verb != "settings":
+        if owner.locked and verb in ("set", "change", "off"):
             return Then(said=LOCKED, alert=True)  # before the PIN is asked for
         match verb:
             case "settings":
