@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from bot import text_board
-from bot.entities import Builder, one_line
+from bot.entities import Builder, said_line
 from bot.panels import mark
 from bot.text_sheet import Button, Words
 from engine.views import Board, GroupEntry
@@ -44,7 +44,7 @@ MORE = "More is in our private chat: {}"
 
 
 def called(group: GroupEntry) -> str:
-    return f"“{one_line(group.title, ROOM)}”" if group.title else f"Group {group.id}"
+    return f"“{said_line(group.title, ROOM)}”" if group.title else f"Group {group.id}"
 
 
 def listed(groups: Sequence[GroupEntry]) -> Words:

@@ -14,6 +14,7 @@ from engine.views import Document, Note
 
 MOST_MESSAGES = 3
 NOTE = 3000  # characters: one message
+_QUOTED = re.compile("“[^”]*”")
 
 
 def note(note: Note) -> list[Words]:
@@ -26,7 +27,9 @@ def note(note: Note) -> list[Words]:
     mark = "⚠ " if note.kind in ("warning", "stuck") else ""
     # One paragraph: whatever it quotes (a title, a machine's words) cannot begin a line.
     text = one_line(note.text, NOTE)
-    sheet.add(mark).add(unlinked(text) if note.goal else text)
+    # Of our own lines only what they quote (a group's title, a name) must not be tapped.
+    quoted = _QUOTED.sub(lambda found: unlinked(found[0]), text)
+    sheet.add(mark).add(unlinked(text) if note.goal else quoted)
     return in_messages(sheet)
 
 

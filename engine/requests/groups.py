@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine import pairing
 from engine.errors import Refused
-from engine.requests.owners import LINK_S, NAME_ROOM, Owners, who_asks
+from engine.requests.owners import LINK_S, Owners, quotable, who_asks
 from engine.requests.pins import OWNER
 from engine.rules.events import GroupAllowed, GroupInvited, GroupLeft, GroupMoved, GroupTaken
 from engine.views import GroupEntry
@@ -46,8 +46,8 @@ class Groups(Owners):
             judged = pairing.judge(self._home, code, now, sender, at=at)
             if judged is not pairing.Judged.RIGHT:
                 raise Refused(f"{NOT_GOOD[judged]} {ANOTHER}")
-            short = " ".join(title.split())[:NAME_ROOM]
-            await self._loop.post(OWNER, GroupAllowed(chat=chat, title=short, by=by), cause)
+            allowed = GroupAllowed(chat=chat, title=quotable(title), by=by)
+            await self._loop.post(OWNER, allowed, cause)
             pairing.forget(self._home, at=at)
         return {"verdict": "allowed"}
 

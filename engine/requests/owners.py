@@ -42,8 +42,7 @@ class Owners(Pins):
         judged = pairing.judge(self._home, code, self._clock(), owner)
         if judged is not pairing.Judged.RIGHT:
             raise Refused(f"a link was pressed that is not good: {judged.value}")
-        short = " ".join(name.split())[:NAME_ROOM]
-        await self._loop.post(OWNER, OwnerJoined(owner=owner, name=short), cause)
+        await self._loop.post(OWNER, OwnerJoined(owner=owner, name=quotable(name)), cause)
         pairing.forget(self._home)
         return {"verdict": "joined"}
 
@@ -101,3 +100,8 @@ def who_asks() -> str:
     """Return the number of the owner who asks; "" where nobody is known to."""
     found = asker()
     return found.who if found is not None else ""
+
+
+def quotable(name: str) -> str:
+    """Return a name that somebody gave themself or a group, short, and unable to end a quote of ours."""
+    return " ".join(name.replace("“", "'").replace("”", "'").split())[:NAME_ROOM]

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import telegram
 
+from bot import text, text_groups
 from bot.emulator import Emulator
 from bot.gate import Left, Moved
 from bot.groups import GRACE_S, Groups
 from bot.outbox import Outbox
 from engine.errors import Unavailable
+from engine.requests.owners import quotable
+from engine.views import GroupEntry, Note
 from stores.cards import CardStore
 from stores.database import Database
 from tests.bot.stage import OWNER, TOKEN
@@ -124,3 +127,15 @@ async def test_a_new_number_that_is_heard_of_late_is_waited_for(world: World) ->
     assert groups.chats == [SUPER]
     await groups.put_in(OTHER, 666)  # none is left that could become one
     assert await groups.settled() is None
+
+
+def test_a_group_s_title_is_no_command_to_tap() -> None:
+    words = text_groups.listed([GroupEntry(id=BASIC, title="Crew /lock")])
+    assert ("/lock" in words.rich.text.partition("In a group")[0], "Crew" in words.rich.text) == (
+        False,
+        True,
+    )
+    title = quotable("Crew” /lock “")
+    told = Note(n=1, goal="", kind="warning", text=f"Heard in “{title}”. /settings takes it away.")
+    (shown,) = text.note(told)
+    assert ("/lock" in shown.rich.text, "/settings" in shown.rich.text) == (False, True)
