@@ -9,11 +9,12 @@ import asyncio
 import os
 import stat
 import struct
+import sys
 from pathlib import Path
 
 import pytest
 
-from engine.adapters import keypair
+from engine.adapters import keypair, private_socket
 from engine.adapters.key_agent import MOST_BYTES, Agent, offering
 
 FAILURE = b"\x05"
@@ -62,6 +63,44 @@ async def test_ssh_finds_the_one_key_and_nothing_but_a_sign_in_is_signed(tmp_pat
         assert (await run("ssh-add", "-L", socket=socket))[1] == line + "\n", "none is taken away"
     assert not socket.exists()
     assert (await run("ssh-add", "-L", socket=socket))[0] == 2
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from engine.adapters.key_agent import offering
+
+async def main():
+    async with offering(sys.stdin.read(), Path(sys.argv[1])) as socket:
+        print(socket, flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+async def test_an_engine_that_dies_takes_the_key_along(tmp_path: Path) -> None:
+    private, folder = keypair.made(), tmp_path / "run"
+    folder.mkdir()
+    engine = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", KILLED, str(folder)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert engine.stdin
+    assert engine.stdout
+    async with asyncio.timeout(60):
+        engine.stdin.write(private.encode())
+        engine.stdin.close()
+        socket = Path((await engine.stdout.readline()).decode().strip())
+        assert (await run("ssh-add", "-L", socket=socket))[0] == 0
+        engine.kill()
+        await engine.wait()
+        assert (await run("ssh-add", "-L", socket=socket))[0] == 2, "nobody answers any more"
+    assert [path.is_socket() for path in folder.iterdir()] == [True]
+    listener, again = private_socket.listen(folder)  # what is left is in nobody's way
+    listener.close()
+    again.unlink()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from engine.adapters import key_files, keypair
 from engine.adapters.own_keys import ANY, MACHINES, OwnKeys, forge
 from engine.paths import Home
 from stores.database import Database
+from stores.rotation import rotate
 from stores.sealing import Opener, create_keys, master_key
 from stores.vault import NotOpened, Vault
 from tests.crash import Crash, boundaries
@@ -151,6 +152,17 @@ async def test_with_another_vault_key_in_place_the_files_stay(tmp_path: Path) ->
     home.vault_key.write_bytes(right)
     await started(home)
     assert await all_there(home)
+
+
+async def test_a_new_key_of_the_vault_closes_our_own_keys_anew(tmp_path: Path) -> None:
+    home = made(tmp_path)
+    await started(home)
+    before = home.vault_key.read_bytes()
+    async with Database(home.vault_db, "vault", secure_delete=True) as database:
+        await rotate(home, database, 6.0)
+    assert home.vault_key.read_bytes() != before
+    assert await all_there(home)
+    assert lying(home) == []
 
 
 async def test_a_key_of_ours_is_given_to_no_run_under_no_name_and_no_scope(tmp_path: Path) -> None:

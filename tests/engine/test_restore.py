@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from engine import backup, backups, restored
+from engine.adapters.own_keys import OwnKeys
 from engine.config import load
 from engine.errors import Refused
 from engine.lock import EngineLock
@@ -30,7 +31,8 @@ from stores.ledger import Ledger
 from stores.recovery import new_code
 from stores.rotation import next_key
 from stores.sealed_file import Closing
-from stores.sealing import Opener
+from stores.sealing import Opener, master_key
+from stores.vault import Vault
 from tests.engine.test_cli import TOKEN, Run, home, run
 
 __all__ = ["home", "run"]
@@ -171,6 +173,7 @@ def test_who_lost_the_code_goes_on_without_keys_and_is_told_which(
     monkeypatch.setenv("MODEL_KEY", "sk-a-secret")
     added = run("account", "add", "paid", "--agent", "claude", "--secret-env", "MODEL_KEY")
     assert added.code == 0, added.err
+    asyncio.run(_kept(home, "forge/shop"))
     file = run("backup").out.strip()
     other = Home(tmp_path / "other")
     done = run(
@@ -179,10 +182,17 @@ def test_who_lost_the_code_goes_on_without_keys_and_is_told_which(
     )
     assert (done.code, done.err) == (0, "")
     assert "account/paid/MODEL_KEY: give them again" in done.out
+    assert "Lost     the keys to forges and machines: /projects add" in done.out
     assert CODE.search(done.out)
     assert other.vault_key.read_bytes() != home.vault_key.read_bytes()
     monkeypatch.setenv("QUARTERDECK_HOME", str(other.root))
     assert "paid" in run("account", "list").out
+
+
+async def _kept(home: Home, name: str) -> None:
+    async with Database(home.vault_db, "vault", secure_delete=True) as database:
+        vault = Vault(database, master_key(home))
+        await OwnKeys(vault, lambda: 1.0).make(name, "git@host:shop.git", "")
 
 
 def _cut(file: Path) -> None:

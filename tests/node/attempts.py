@@ -515,6 +515,7 @@ def connecting(place: Place) -> dict[str, Attempt]:
             f"{place['home']}/runs/{place['other run']}/desk.sock"
         ),
         "ask the ssh agent to sign": connects(sockets["ssh agent"]),
+        "have the engine sign in at a forge": connects(sockets["signing"]),
         "ride on an open ssh connection": connects(sockets["ssh connection"]),
         "ask the gpg agent to sign": connects(sockets["gpg agent"]),
         "start a container by docker": connects("/run/docker.sock"),

@@ -106,6 +106,7 @@ class Grounds:
         sockets = {
             "link": f"{self.home}/ssh/1.sock",
             "ssh agent": f"{beside}/agent.1",
+            "signing": f"{self.home}/run/1.sock",
             "ssh connection": f"{self.user}/.ssh/master",
             "gpg agent": f"{self.user}/.gnupg/S.gpg-agent",
             "docker": f"{self.user}/.docker/run/docker.sock",

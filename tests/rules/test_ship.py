@@ -158,3 +158,17 @@ def test_commits_of_the_owners_own_that_go_along_are_kept_for_the_card() -> None
     """What was reviewed is not all that leaves when the base was never pushed."""
     ship, _ = after(OPENED, ShipProceeded(), replace(TAKEN, beside=2), CHECKED)
     assert (ship.stage, ship.beside) == (Stage.READY, 2)
+
+
+@pytest.mark.parametrize(
+    ("events", "effect"), [((), "TakeRemote"), ((TAKEN, CHECKED, ShipPushed()), "Push")]
+)
+def test_what_was_not_tried_has_not_failed_and_goes_on_from_proceed(
+    events: tuple[ShipEvent, ...], effect: str
+) -> None:
+    no = GaveUp(effect=effect, why="the vault is shut", untried=True)
+    waits, ordered = after(no, now=after(OPENED, ShipProceeded(), *events)[0])
+    assert (waits.stage, waits.failed, waits.why) == (Stage.PROCEED, None, "the vault is shut")
+    assert ordered == []
+    ship, ordered = after(ShipProceeded(), now=waits)
+    assert (ship.why, [type(effect) for effect in ordered]) == ("", [TakeRemote])
