@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import random
 import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -48,7 +49,8 @@ from tests.history import Chat, Expected, Scene, Span, judge_history
 
 PROJECT = "shop"
 GOAL = "Add order history"
-SKETCH = b"a sketch of the page" * 53_000  # more than one part on its way
+# More than one part on its way. As in any picture no words are in it: each bot would look for keys in them.
+SKETCH = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + random.Random(5).randbytes(1_060_000)
 CORRECTION = "Show the order total in the last column"
 CHECK = "test -d .git && echo all good"
 SETUP = "echo set up"
