@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from engine.node import fence, network, own_network
+from engine.node.runs import Runs
+from tests.node.grounds import spooled, wait_for
 
 PYTHON = "/usr/bin/python3"  # shown to every run
 PATIENCE_S = 20.0
@@ -246,6 +248,28 @@ def watch(stage: str) -> None:
     say(gone=is_gone, left=[Path(f"/proc/{one}/stat").read_text() for one in pastas()])
 
 
+def ordered(stage: str) -> None:
+    """Say how runs end that a node was told to start, and what they say as they begin."""
+    probe = found(stage)
+    home = f"{stage}/user/quarterdeck"
+    runs = Runs(home, probe)
+    for run, argv in (("r-1", ["sh", "-c", "echo up; exec sleep 600"]), ("r-2", ["no-such-thing"])):
+        os.makedirs(f"{home}/trees/{run}")
+        view = {"tree": f"{home}/trees/{run}", "tmp": f"{home}/sessions/{run}/tmp", "ports": [5432]}
+        env = {"PATH": "/usr/bin:/bin", "HOME": f"{stage}/user"}
+        runs.start({"run": run, "kind": "command", "argv": argv, "env": env, "fence": view})
+    child = wait_for(f"{home}/runs/r-1/child.json")
+    gone(lambda: '"up"' in Path(f"{home}/runs/r-1/out.jsonl").read_text())
+    children = Path(f"/proc/{child['runner']}/task/{child['runner']}/children").read_text().split()
+    (pasta,) = {int(pid) for pid in children} - {child["pid"]}
+    with open(f"/proc/{pasta}/comm", encoding="utf-8") as file:
+        name = file.read().strip()
+    os.kill(pasta, signal.SIGKILL)
+    ends = [wait_for(f"{home}/runs/{run}/exit.json") for run in ("r-1", "r-2")]
+    notes = [line["d"] for line in spooled(home, "r-1") if line["k"] == "note"]
+    say(name=name, ends=[[end["why"], end["words"]] for end in ends], notes=notes)
+
+
 def refused(stage: str) -> None:
     """Say what a run is told whose network cannot be made, and that nothing is left of the try."""
     probe = found(stage)
@@ -278,7 +302,7 @@ def switched(stage: str) -> None:
 
 
 if __name__ == "__main__":
-    doing = (reach, ends, killed, orphan, watch, refused, asks, switched)
+    doing = (reach, ends, killed, orphan, watch, ordered, refused, asks, switched)
     stage_ = sys.argv[1]
     wanted = sys.argv[2] if len(sys.argv) > 2 else os.environ["WHAT"]
     {one.__name__: one for one in doing}[wanted](stage_)

@@ -108,6 +108,16 @@ def test_what_a_killed_runner_had_started_is_gone_with_its_network() -> None:
     assert told("watch") == {"gone": True, "left": []}
 
 
+def test_a_run_whose_network_is_killed_is_over_and_says_so() -> None:
+    said = told("ordered")
+    assert said["name"].startswith(("pasta", "passt"))
+    lost, missing = said["ends"]
+    assert lost == ["killed", "Its network ended from outside, and its fence was ended with it."]
+    assert missing[0] == "not started"
+    assert "no-such-thing" in missing[1]
+    assert said["notes"] == ["fenced: each run has a network of its own", lost[1]]
+
+
 def test_a_run_whose_network_cannot_be_made_does_not_start_in_another() -> None:
     assert told("refused")["error"].startswith("it got no network of its own: pasta ended")
 
