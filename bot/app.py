@@ -182,9 +182,9 @@ class App:
             if not await self._signed_in(stop):
                 return
             await self.store.prune(time.time())
-            await self.outbox.open()
             await self.groups.open()
-            await self.cards.open()
+            await self.cards.open()  # before the outbox: it tells who commands
+            await self.outbox.open()
             async with self.engine, asyncio.TaskGroup() as tasks:
                 polling = tasks.create_task(self._polled(), name="poll")
                 running = [

@@ -43,6 +43,7 @@ class Outbox:
     """Everything waiting to be said.
 
     store    lines, cards and topics on disk
+    chats    the owners', as they stand when it is opened
     attached   where the bytes of files are kept that are no text
     topics   whether a goal gets a topic of its own (getMe.has_topics_enabled)
     clock    for waits: seconds that never jump
@@ -69,6 +70,7 @@ class Outbox:
         self.shown: dict[str, Shown] = {}
         self.wanted: dict[str, Wanted] = {}
         self.titles: dict[str, str] = {}  # a goal's name, without any mark
+        self._chats = chats
         self.lanes: dict[int, Lane] = {chat: Lane(self, chat) for chat in chats}
         self.quiet: Quiet | None = None
         self._new_lane = asyncio.Event()
@@ -77,6 +79,8 @@ class Outbox:
     async def open(self) -> None:
         """Read what was left unsaid."""
         self.shown = await self.store.shown()
+        for chat in self._chats:  # there may be more owners than we were made with
+            self._lane(chat)
         for lane in self.lanes.values():
             lane.places.topics = await self.store.topics(lane.chat)
             await lane.open()

@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.app import main
 from engine.errors import Refused
-from tests.bot.stage import Stage, permission, plan, review, session
+from engine.views import OwnerEntry, OwnerView
+from tests.bot.stage import OWNER, Stage, permission, plan, review, session
 
 
 @pytest.fixture
@@ -65,6 +67,24 @@ async def test_topics_hold_a_goal_each(tmp_path: Path) -> None:
         assert {m.thread for m in stage.phone.from_bot()} == {topic.id}
         stage.phone.send("Use commas", thread=topic.id)
         assert await stage.asked() == [("hear", {"text": "Use commas", "goal": "g-1", "card": ""})]
+
+
+async def test_a_goal_of_an_owner_let_in_later_keeps_its_topic_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with Stage(tmp_path, threaded=True) as stage:
+        stage.phone.start(as_user=77)  # whoever was let in has pressed it
+        stage.door.owns(OwnerView(owners=(OwnerEntry(id=OWNER), OwnerEntry(id=77))))
+        stage.door.show(replace(session(), whose="77"))
+        stage.door.show(plan())
+        await stage.start_bot()
+        await stage.phone.wait_for(lambda m: "Start" in m.labels, chat_id=77)
+        await stage.stop_bot()
+        stage.door.note("It goes on.", kind="news")
+        await stage.start_bot()
+        said = await stage.phone.wait_for(lambda m: "It goes on." in m.text, chat_id=77)
+        (topic,) = stage.phone.topics(77)
+        assert said.thread == topic.id
 
 
 async def test_a_second_bot_on_the_same_home_does_not_start(stage: Stage) -> None:
