@@ -414,15 +414,15 @@ class Run:
         while (end := child.poll()) is None:
             self._turn()
         self._drain()
+        if child.stranded and not self._why:
+            failure = "Its network ended from outside, and its fence was ended with it."
+            self.spool.say("note", failure)
+            return self._how(None, int(signal.SIGKILL), "killed", failure)
         if end.code is not None:
             code, number = (None, end.code - 128) if end.signalled else (end.code, None)
             return self._how(code, number, self._why, self._words())
         if self._why:
             return self._how(None, int(signal.SIGKILL), self._why, self._words())
-        if child.stranded:
-            failure = "Its network ended from outside, and its fence was ended with it."
-            self.spool.say("note", failure)
-            return self._how(None, int(signal.SIGKILL), "killed", failure)
         if end.signalled:
             failure = "Its fence was ended from outside, by the system for want of memory perhaps."
             self.spool.say("note", failure)
