@@ -31,6 +31,7 @@ _HIDES: Final = re.compile(
     r"atob|base64|rot_?13|pack\s*\(|urlopen|requests\.get|marshal)",
     re.IGNORECASE,
 )
+_FED: Final = re.compile(r"\bsystem\s*\(\s*\$")  # an awk that runs what it reads
 _CLOUD: Final = re.compile(r"\bboto3\b.*\.(?:delete|terminate|put|create|run)_\w+", re.DOTALL)
 
 
@@ -63,5 +64,5 @@ def told(text: str) -> Iterator[Stake]:
         yield stake("sends", (sends[1] or sends[2]).upper())
     if (cloud := _CLOUD.search(text)) is not None:
         yield stake("cloud", cloud[0].rpartition(".")[2])
-    if _HIDES.search(text):
+    if _HIDES.search(text) or _FED.search(text):
         yield TANGLED

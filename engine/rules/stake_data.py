@@ -13,7 +13,7 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from engine.rules.shell import named
-from engine.rules.shell_reader import MARK
+from engine.rules.shell_reader import END, MARK
 from engine.rules.stake_told import Told, after, plain, stake
 
 # ---------------------------------------------------------------- statements
@@ -51,7 +51,7 @@ _OPTIONS: Final = {  # where a statement stands, and where a file of them
     "influx": ("-execute", "-f --file"),
 }
 READERS: Final = frozenset(_OPTIONS) | named("mycli pgcli litecli")
-_RESTORES: Final = named("pg_restore mongorestore mysqlimport")
+_GONE: Final = named("del unlink hdel zrem srem ltrim lrem shutdown flushall flushdb")
 
 
 def statement(text: str) -> Told:
@@ -79,6 +79,8 @@ def in_code(text: str) -> Told:
 def database(name: str, words: Sequence[str]) -> Told:
     if name in ("mysqladmin", "pg_ctl"):
         return stake("data", name) if "drop" in words else None
+    if name in ("redis-cli", "valkey-cli") and (gone := _GONE & set(map(str.lower, words))):
+        return stake("data", f"{name} {min(gone)}")
     given, files = (flags.split() for flags in _OPTIONS.get(name, ("", "")))
     read = after(words, *files) if files else ""
     if "--pipe" in words:
@@ -119,10 +121,10 @@ def framework(name: str, words: Sequence[str]) -> Told:
 # ---------------------------------------------------------------- files and disks
 
 _HERE: Final = re.compile(rf"(?!/|~|{MARK}|\.\.(/|$)|.*/\.\.(/|$)).+|/tmp/.+|/dev/null", re.DOTALL)
-_ALL: Final = re.compile(r"(?:\.|(?:\./)?(?:\*|\.\*|\.git))/?")
+_ALL: Final = re.compile(rf"(?:{MARK}PWD{END}|\.|(?:\./)?(?:\*|\.\*|\.git)|{MARK}PWD{END}/\*)/?")
 _DISK: Final = re.compile(r"/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md)\w*.*")
 _NARROWS: Final = re.compile(
-    r"-i?(?:name|path|regex|wholename)|-(?:type|newer\w*|[acm](?:time|min)|size|empty|user|perm)"
+    r"-i?(?:name|path|regex|wholename)|-(?:newer\w*|[acm](?:time|min)|size|empty)"
 )
 
 
@@ -187,6 +189,8 @@ def containers(name: str, words: Sequence[str]) -> Told:
         return stake("publishes", " ".join([name, *told[:3]]))
     if "compose" in (name, *told[:1]) and "push" in told[:3]:
         return stake("publishes", " ".join([name, *told[:3]]))
+    if name == "skopeo" and told[:1] == ["copy"] and told[-1].startswith("docker://"):
+        return stake("publishes", " ".join([name, "copy", told[-1]]))
     if "--push" in words:
         return stake("publishes", f"{name} build --push")
     data = pair in (["volume", "rm"], ["volume", "prune"], ["system", "prune"])
@@ -205,6 +209,8 @@ def sync(name: str, words: Sequence[str]) -> Told:
     there = [w for w in told if re.match(r"([\w.-]+@)?[\w.-]+:(?!//)", w) or "://" in w]
     if told and there and told[-1] == there[-1]:
         return stake("sends", name, there[-1].partition(":")[0].rpartition("@")[2])
+    if name in ("sftp", "lftp", "ftp") and told and not (there and len(told) > 1):
+        return stake("sends", name, told[-1].rpartition("@")[2])
     if any(w.startswith("--delete") for w in words) and not {"-n", "--dry-run"} & set(words):
         return None if told and _HERE.fullmatch(told[-1]) else stake("files", *told[-1:])
     return None

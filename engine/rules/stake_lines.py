@@ -46,7 +46,7 @@ _CARRIERS: Final = named(
     "kubectl uv poetry pdm pipenv hatch bundle mise asdf direnv dotenv op doppler chronic eval coproc "
     "busybox toybox find runuser setpriv systemd-run unshare nsenter bwrap script pnpm yarn npm "
     "docker-compose entr watchexec hyperfine taskset chrt prlimit sg pkexec start-stop-daemon faketime "
-    "xvfb-run at batch git"
+    "xvfb-run at batch git tmux screen"
 )
 # These run words only behind one of these.
 _BEHIND: Final = {
@@ -136,15 +136,14 @@ def _in_commands(
     commands: Sequence[Command], depth: int, strict: bool, line: _Line
 ) -> Iterator[Stake]:
     feed: Feed | None = None
-    for command in commands:
+    for at, command in enumerate(commands):
         inner = [one.inner for one in command.words]
         inner += [one.target.inner for one in command.redirects]
         if depth < 2 * _DEEP:
             for within in filter(None, inner):
                 yield from _in_commands(within, depth + 1, strict, line)
-        given = feed if command.piped else None
-        if command.piped and given is None:
-            given = Feed()
+        into_group = command.before == "(" and at > 0 and _opens_group(commands[at - 1])
+        given = (feed or Feed()) if command.piped or into_group else None
         words = [line.filled(word.text) for word in command.words]
         yield from _Simple(command, words, given, line).stakes(depth, strict)
         feed = _passed_on(command, words, given)
@@ -154,14 +153,21 @@ def _in_commands(
         line.made.update(_saved(words))
 
 
+def _opens_group(command: Command) -> bool:
+    """Return whether nothing stands between a pipe and the group that reads it."""
+    return command.piped and not command.words
+
+
 def _passed_on(command: Command, words: Sequence[str], given: Feed | None) -> Feed | None:
     """Return what a command prints, as far as the line says it."""
     if not words:
-        return given if command.before == ")" else None
+        return given if command.piped or command.before == ")" else None
     name = _program(words[0])
     bodies = [one.body for one in command.redirects if one.body is not None]
     told = [word for word in words[1:] if not re.fullmatch(r"-[neE]+", word)]
     if name in ("echo", "printf"):
+        if name == "printf" and len(told) > 1 and "%" in told[0]:
+            told = told[1:]
         text = " ".join(told).replace("\\n", "\n")
         return Feed(None if worked_out(text) else text)
     if name in ("cat", "tee") and bodies:
@@ -330,7 +336,7 @@ class _Simple:
         for body in self._bodies():
             piped = body is self._feed
             if name in _READS or name in _INTERPRETERS:
-                file = _runs(name, words)
+                file = "" if self._is_filled_in(words) else _runs(name, words)
                 if file is not None and (file == "" or HOLE.fullmatch(file)):
                     runs = self._run if name in _READS else self._interpret
                     yield from runs(body, depth, strict, piped)
@@ -343,6 +349,10 @@ class _Simple:
                 name in ("xargs", "parallel") or not (piped or self._only_text())
             ):
                 yield from _in_line(body.text, depth + 1, False, _Line())
+
+    def _is_filled_in(self, words: Sequence[str]) -> bool:
+        """Return whether what a shell runs is a line that xargs read."""
+        return self._name in ("xargs", "parallel") and "{}" in words
 
     def _interpret(self, body: Feed, _depth: int, _strict: bool, piped: bool) -> Iterator[Stake]:
         """Judge what an interpreter reads."""
@@ -509,14 +519,17 @@ def _hooks_of(name: str, words: Sequence[str]) -> Iterator[str]:
                 before.startswith("--") and before.endswith("-filter")
             ):
                 yield word
-        if name in ("vim", "vi", "nvim", "ex", "ed") and re.match(r":?!", word):
-            yield word.lstrip(":!")
+        if name in ("vim", "vi", "nvim", "ex", "ed", "less", "more") and re.match(r"\+?:?!", word):
+            yield word.lstrip("+:!")
+        if name == "tar" and before in ("-I", "-F"):
+            yield word
         if (found := re.fullmatch(_RUN_OPTION, word)) is not None:
             yield found[1]
 
 
 _RUN_OPTION: Final = (
-    r"--?[\w-]*(?:exec|command|cmd|hook|run|compress-program|action)=(?:exec=)?(.*\s.*)"
+    r"(?:--?[\w-]*(?:exec|command|cmd|hook|run|compress-program|action)|[\w.]*(?:[cC]ommand|pager|editor))="
+    r"(?:exec=)?(.*\s.*)"
 )
 
 

@@ -43,7 +43,7 @@ def _git(_name: str, words: Sequence[str]) -> Told:
             _short(flags, "d", "--delete") and _short(flags, "f", "--force")
         ):
             return stake("branch here", *names)
-        case "update-ref" if _short(flags, "d"):
+        case "update-ref" if _short(flags, "d", "--stdin"):
             return stake("branch here", *names[:1])
         case "tag" if _short(flags, "d", "--delete"):
             return stake("tag here", *names)
@@ -205,6 +205,7 @@ def _parted(word: str) -> list[str]:
 _NEAR: Final = re.compile(
     r"(https?://)?(localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(:\d+)?(/.*)?"
 )
+_CHANGING: Final = ("POST", "PUT", "PATCH", "DELETE")
 _BODIES: Final = ("-d", "-F", "-T", "--data", "--form", "--json", "--upload-file", "--post-")
 
 
@@ -222,13 +223,15 @@ def _web(name: str, words: Sequence[str]) -> Told:
         return None
     method = after(words, "-X", "--request", "--method").upper()
     if name in ("http", "https", "xh"):
-        method = method or next((w for w in words if w in ("POST", "PUT", "PATCH", "DELETE")), "")
+        method = method or next(filter(_CHANGING.__contains__, map(str.upper, words)), "")
+        if any(re.match(r"[\w.\[\]-]+(=|:=)(?!=)", word) for word in told if "://" not in word):
+            method = method or "POST"
     if name == "curl" and any(re.fullmatch(r"-[a-zA-Z]*G|--get", word) for word in words):
         method = method or "GET"
     if name == "curl" and {"-K", "--config"} & set(words):
         return TANGLED
     body = any(w.startswith(_BODIES) for w in words if w.startswith("-"))
-    if method in ("POST", "PUT", "PATCH", "DELETE") or (body and method not in ("GET", "HEAD")):
+    if method in _CHANGING or (body and method not in ("GET", "HEAD")):
         host = re.sub(r"^\w+://", "", addresses[0]).partition("/")[0] if addresses else ""
         return stake("sends", method or "POST", host.rpartition("@")[2])
     return None
@@ -260,7 +263,8 @@ PROGRAMS: Final[dict[str, Judge]] = {
         _packager,
     ),
     **_of(
-        "mvn ./mvnw mvnw gradle gradlew sbt ant rake make just task invoke nox tox cap", _builder
+        "mvn ./mvnw mvnw gradle gradlew sbt ant rake make just task invoke nox tox cap setup.py",
+        _builder,
     ),
     **_of("twine goreleaser semantic-release release-it np fastlane bumpver", _always("publishes")),
     **_of("gh glab hub tea berg", _code_host),
@@ -268,7 +272,7 @@ PROGRAMS: Final[dict[str, Judge]] = {
     **_of("telegram-send slack-cli notify-send-remote", _always("sends")),
     **_of("stripe paypal", _always("spends", Peril.SPEND)),
     **_of(
-        "aws gcloud az doctl linode-cli hcloud oci ibmcloud exo scw vultr-cli terraform tofu pulumi cdk "
+        "aws gcloud az doctl linode-cli hcloud oci ibmcloud exo scw vultr-cli terraform terragrunt tofu pulumi cdk "
         "sam serverless sls kubectl oc helm helmfile eksctl kops argocd flux fly flyctl heroku vercel now "
         "netlify wrangler firebase railway render surge supabase pscale ansible ansible-playbook "
         "gsutil bq s3cmd s4cmd rclone mc b2 nomad vault consul cf eb copilot amplify ntfyctl",
@@ -298,5 +302,5 @@ PROGRAMS: Final[dict[str, Judge]] = {
         "docker podman nerdctl buildah docker-compose podman-compose skopeo", stake_data.containers
     ),
     **_of("crontab", stake_data.crontab),
-    **_of("rsync scp sftp lftp", stake_data.sync),
+    **_of("rsync scp sftp lftp ftp", stake_data.sync),
 }
