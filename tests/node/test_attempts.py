@@ -114,6 +114,7 @@ ATTEMPTS = [
     ("connect to another machine's link", GONE, OURS),
     ("connect to another session's desk", GONE, OURS),
     ("ask the ssh agent to sign", GONE, OURS),
+    ("have the engine sign in at a forge", GONE, OURS),
     ("ride on an open ssh connection", GONE, OURS),
     ("ask the gpg agent to sign", GONE, OURS),
     ("start a container by docker", GONE, ANYWAY),
