@@ -107,6 +107,8 @@ def _packager(name: str, words: Sequence[str]) -> Told:
     verbs = set(words_of(told[0]))
     if told[0] in _GROUPS and len(told) > 1:
         verbs |= set(words_of(told[1]))
+    if told[0] == "dist-tag" and told[1:2] in (["ls"], ["list"]):
+        return None
     out = verbs & _PUBLISHING or {"publish", "unpublish", "dist-tag"} & set(told[:3])
     return stake("publishes", f"{name} {' '.join(told[:2])}") if out else None
 
