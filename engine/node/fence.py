@@ -748,7 +748,7 @@ def _network(
 
     marks = {name: value for name, value in ((MARK, run), (PLACE, place)) if value}
     ports = {*view.ports, *network.named_in(env.values())}
-    return network.Network(probe.network, ports, marks)
+    return network.begun(probe.network, ports, marks)
 
 
 def _within(own: Network, kept: list[int]) -> list[str]:

@@ -40,7 +40,6 @@ METADATA = (
 )
 # Addresses that nobody has, kept for documents: what is asked of them is handed to our resolver.
 _FORWARD = {4: "198.51.100.53", 6: "2001:db8::53"}
-_READY_S = 30.0
 _ENDS_S = 5.0
 _LOOK_S = 0.02
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
@@ -53,8 +52,19 @@ _USUAL = {"http": 80, "https": 443}
 _libc = ctypes.CDLL(None, use_errno=True)  # loaded here: `enter` runs between fork and exec
 
 
+def begun(pasta: str, ports: Iterable[int], marks: Mapping[str, str]) -> Network:
+    """Start one, at the second try if the first came to nothing: what runs then would be lost for it."""
+    named = set(ports)
+    try:
+        return Network(pasta, named, marks)
+    except OSError:
+        return Network(pasta, named, marks)
+
+
 class Network:
     """One such network, from its start on."""
+
+    ready_s = 30.0  # what it may take until it carries, which is some 60 ms
 
     def __init__(self, pasta: str, ports: Iterable[int], marks: Mapping[str, str]) -> None:
         """Start it, from the main thread, and wait until it carries.
@@ -161,10 +171,10 @@ class Network:
             self.process.stdin.write(b"\n")
         ready = select.poll()
         ready.register(self.process.stdout.fileno(), select.POLLIN)
-        until = time.monotonic() + _READY_S
+        until = time.monotonic() + self.ready_s
         while not ready.poll(_LOOK_S * 1000):
             if time.monotonic() > until:
-                raise OSError(f"pasta was not ready within {_READY_S:g} s")
+                raise OSError(f"pasta was not ready within {self.ready_s:g} s")
             # Left to be waited for, so that its number, and its group's, stays its own.
             if os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 raise OSError("pasta ended")
