@@ -187,7 +187,12 @@ async def test_what_a_look_ahead_finds_is_what_opening_would_find(
 ) -> None:
     looked: list[str] = []
     asked = soundness.fault
-    monkeypatch.setattr(soundness, "fault", lambda c: looked.append("") or asked(c))
+
+    def told(connection: sqlite3.Connection) -> str:
+        looked.append(asked(connection))
+        return looked[-1]
+
+    monkeypatch.setattr(soundness, "fault", told)
     path = tmp_path / "engine.sqlite3"
     if ahead != "no file":
         async with Database(path, "ledger") as file, file.transaction() as tx:
