@@ -157,7 +157,7 @@ def asking(name: str, version: int, scope: str, known: Sequence[str], minutes: i
     )
     if not name:
         sheet.line(
-            f"You can name it right after: until then it is {NAMELESS}, or what it looks like."
+            f"It is called {NAMELESS}, or by its kind where that shows; Rename… comes right after."
         )
     if version:
         sheet.line(f"There is one of that name: this becomes its version {version + 1}.")
