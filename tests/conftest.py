@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes is the machine's affair, and what else it does.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 HERE = Path(__file__).parent
 
