@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from bot import text_rules, text_stakes
 from bot.entities import Rich, markdown, one_line, said_line, tame, units, visible
 from bot.text_buttons import LONG_LABEL
-from bot.text_sheet import COMMAND_ROOM, Sheet, dots
+from bot.text_sheet import COMMAND_ROOM, Sheet, dotted, put, theirs
 from engine.views import CommandCard, Document, PermissionCard, QuestionCard
 
 
 def permission(card: PermissionCard, sheet: Sheet) -> None:
-    sheet.fact(dots(said_line(card.who), said_line(card.tool, 60)))
+    sheet.fact(dotted(said_line(card.who), theirs(card.tool, 60)))
     text_stakes.lines(card.stakes, sheet)
     where = one_line(card.machine, 60)
     if card.fenced:
@@ -43,7 +43,8 @@ def question(card: QuestionCard, sheet: Sheet) -> None:
     sheet.line(said_line(card.who))
     text_stakes.lines(card.stakes, sheet)
     for question, answer in zip(card.questions, card.answers, strict=False):
-        sheet.line(f"“{said_line(question.header or question.text, 80)}”: {said_line(answer)}")
+        asked = theirs(question.header or question.text, 80)
+        sheet.rich(put("“", asked, "”: ", theirs(answer))).line()
     if len(card.answers) >= len(card.questions):
         return
     number = len(card.answers)
@@ -59,11 +60,11 @@ def listed(options: Sequence[str], sheet: Sheet) -> None:
     """Spell the options out where a button's label would cut them."""
     if any(len(option) > LONG_LABEL for option in options):
         for number, option in enumerate(options, 1):
-            sheet.add(f"{number}. ").add(said_line(option, 300), "italic").line()
+            sheet.add(f"{number}. ").rich(theirs(option, 300)).line()
 
 
 def command(card: CommandCard, sheet: Sheet) -> None:
-    sheet.fact(dots(one_line(card.project), said_line(card.source)))
+    sheet.fact(dotted(one_line(card.project), theirs(card.source)))
     text_stakes.lines(card.stakes, sheet)
     command = visible(card.command)
     text_stakes.hidden(command, sheet)

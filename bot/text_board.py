@@ -11,16 +11,27 @@ from datetime import tzinfo
 from msgspec.structs import replace
 
 from bot import text_silence
-from bot.entities import Builder, one_line, said_line
+from bot.entities import Builder, Rich, one_line, said_line
 from bot.text_buttons import side_by_side
 from bot.text_card import first_line
-from bot.text_sheet import HEADING, Button, Words, count, dots, in_messages, promise
+from bot.text_sheet import (
+    HEADING,
+    Button,
+    Words,
+    count,
+    dotted,
+    in_messages,
+    promise,
+    put,
+    theirs,
+)
 from bot.wordless import wordless
 from engine.moments import clock
 from engine.views import AnyCard, Board, ProjectView, Row
 
 UNSHOWN = "This row cannot be shown: the log says why."
-ROW = 90  # a goal's name, short, and a piece's
+ROW = 90  # a goal's name
+PIECE = 50  # and that of one of its pieces
 
 
 SHOW = "show"  # stands in a button for a card; what it shows is the verb
@@ -48,7 +59,7 @@ def board(board: Board, zone: tzinfo | None = None, now: float = 0.0) -> list[Wo
     if not any((board.now, board.running, board.next, board.landed)):
         sheet.line("Nothing waits on you and nothing runs.").line()
     for machine in board.machines:
-        sheet.line(one_line(machine, 160))
+        sheet.line(said_line(machine, 160))
     return _with_ways(in_messages(sheet), board.now)
 
 
@@ -69,13 +80,15 @@ def _numbered(rows: Sequence[Row], sheet: Builder, zone: tzinfo | None, now: flo
 
 
 def _row(row: Row, sheet: Builder, zone: tzinfo | None, now: float, mark: str = "•") -> None:
-    line = UNSHOWN
+    line = Rich(UNSHOWN)
     with wordless(f"a row of {row.goal or row.card}"):
         until = f" · {promise(row.until, zone, now)}" if row.until else ""
         silent = text_silence.words(row.silence, zone, now=now) if row.silence else ""
-        said = dots(said_line(row.title, ROW), silent, said_line(row.text, 160))
-        line = f"{said}{until}"
-    sheet.line(f"{mark} {line}")
+        name = put(said_line(row.title, ROW), theirs(row.piece, PIECE))
+        text = said_line(row.text, 160)
+        why = put(f"{text}: ", theirs(row.why, 160)) if row.why else text
+        line = put(dotted(name, silent, theirs(row.doing, 160), why), until)
+    sheet.rich(put(f"{mark} ", line)).line()
 
 
 def asks(rows: Sequence[Row], zone: tzinfo | None = None, now: float = 0.0) -> list[Words]:

@@ -99,9 +99,13 @@ def _style(verb: str) -> str:
 
 
 def option_words(card: AnyCard, verb: str) -> str:
-    """An option's own words; an agent's could be those of a button of ours."""
+    """An option's own words; an agent's, or a branch's name, could be those of a button of ours."""
     words = one_line(_option(card, verb), LONG_LABEL)
-    return lookalikes.quoted(words, LABELS.values()) if isinstance(card, QuestionCard) else words
+    return (
+        lookalikes.quoted(words, LABELS.values())
+        if isinstance(card, QuestionCard | ProjectCard)
+        else words
+    )
 
 
 def _option(card: AnyCard, verb: str) -> str:

@@ -27,7 +27,18 @@ from bot.text_buttons import label, rows, side_by_side
 from bot.text_plan_card import plan
 from bot.text_review import review, ship
 from bot.text_session import session, session_stage, worker
-from bot.text_sheet import COMMAND_ROOM, HEADING, ROOM, Button, Sheet, Words, capital, dots, printed
+from bot.text_sheet import (
+    COMMAND_ROOM,
+    HEADING,
+    ROOM,
+    Button,
+    Sheet,
+    Words,
+    capital,
+    dots,
+    printed,
+    theirs,
+)
 from engine.moments import clock
 from engine.views import (
     AnyCard,
@@ -72,7 +83,10 @@ def sounds(card: Card) -> bool:
 def card(card: AnyCard, zone: tzinfo | None = None, now: float = 0.0) -> Words:
     """Return the card as one message; times are in `zone`, None being this machine's, seen from `now`."""
     sheet = Sheet()
-    sheet.line(first_line(card), "bold")
+    sheet.add(first_line(card), "bold")
+    if isinstance(card, WorkerCard) and not card.asks:
+        sheet.add(" · ", "bold").rich(theirs(card.title, HEADING))
+    sheet.line()
     _body(card, sheet, zone, now)
     if card.decided:
         when = f" · {clock(card.decided_at, zone)}" if card.decided_at else ""
@@ -115,7 +129,7 @@ def first_line(card: AnyCard) -> str:
         case WorkerCard(asks=True):
             return f"Worker {card.number} needs you"
         case WorkerCard():
-            return f"Worker {card.number} · {said_line(card.title, HEADING)}"
+            return f"Worker {card.number}"
         case PermissionCard():
             what = "command" if card.tool in {"", "Bash", "shell"} else "tool"
             return f"Allow a {what}?" if card.asks else _settled(what, card.decided)

@@ -8,6 +8,7 @@ from typing import Any
 from bot.entities import one_line
 from bot.text_said import document
 from bot.text_sheet import Words
+from engine.rules.unseen import in_quotes
 from engine.views import Document, FoundFile
 
 UNREAD = {
@@ -75,8 +76,8 @@ def not_there(asked: str, found: FoundFile) -> str:
     said = f"There is no {one_line(asked, 120)} in {found.where}."
     if not found.near:
         return f"{said} /file alone lists what is at its top."
-    near = "\n".join(one_line(path, 200) for path in found.near)
-    return f"{said} Near it:\n{near}\nSay, for one of them: send {one_line(found.near[0], 200)}"
+    near = "\n".join(f"• {in_quotes(path, 200)}" for path in found.near)
+    return f"{said} Near it:\n{near}\nSay: send, and one of these names."
 
 
 def folder(found: FoundFile) -> list[Words]:

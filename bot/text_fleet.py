@@ -10,10 +10,10 @@ from datetime import tzinfo
 from typing import Any
 
 from bot import text_usage
-from bot.entities import Builder, one_line, said_line
+from bot.entities import Builder, Rich, one_line, said_line
 from bot.panels import Question, mark
 from bot.text_buttons import side_by_side
-from bot.text_sheet import Button, Words, count, promise
+from bot.text_sheet import Button, Words, count, labelled, promise, put, theirs
 from engine.views import AccountView, MachineView, OfferView
 
 BACK = Button("← Back", "list")
@@ -49,10 +49,10 @@ def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words
     sheet = Builder().line("Machines", "bold")
     for view in views:
         sheet.add(one_line(view.name, 40), "bold")
-        sheet.line(f" · {said_line(view.state, 120)} · {view.runs} of {view.max_runs} runs")
-        sheet.line(_fence(view))
+        sheet.rich(put(" · ", _state(view.state, 120), _runs(view))).line()
+        sheet.rich(_fence(view)).line()
         for login in view.logins:
-            sheet.line(said_line(login, 100))
+            sheet.rich(labelled(login, 100)).line()
         if not view.agents and view.address and view.up:
             sheet.line("no agent found there")
     for offer in offers:
@@ -62,20 +62,28 @@ def machines(views: Sequence[MachineView], offers: Sequence[OfferView]) -> Words
     return Words(sheet.done(), (*side_by_side([*buttons, *waiting], 2), (ADD,)))
 
 
-def _fence(view: MachineView, room: int = 120) -> str:
+def _state(state: str, room: int) -> Rich:
+    return labelled(state, room) if ": " in state else Rich(said_line(state, room))
+
+
+def _runs(view: MachineView) -> str:
+    return f" · {view.runs} of {view.max_runs} runs"
+
+
+def _fence(view: MachineView, room: int = 120) -> Rich:
     if not view.fence:
-        return "not seen yet"
-    return said_line(view.fence if view.fenced else f"⚠ {view.fence}", room)
+        return Rich("not seen yet")
+    return theirs(view.fence, room) if view.fenced else put("⚠ ", theirs(view.fence, room))
 
 
 def machine(view: MachineView) -> Words:
     """Show one computer whole."""
     sheet = Builder().line(one_line(view.name, 40), "bold")
     sheet.line(one_line(view.address, 100) or "This box itself.")
-    sheet.line(f"{_capital(said_line(view.state, 400))} · {view.runs} of {view.max_runs} runs")
-    sheet.line(_fence(view, 300))
+    sheet.rich(put(_state(_capital(view.state), 400), _runs(view))).line()
+    sheet.rich(_fence(view, 300)).line()
     for login in view.logins:
-        sheet.line(said_line(login, 100))
+        sheet.rich(labelled(login, 100)).line()
     if view.paused:
         sheet.line("Nothing new starts there; what runs goes on.")
     if view.keeps_backups:
@@ -96,13 +104,14 @@ def machine(view: MachineView) -> Words:
 def checked(name: str, about: Mapping[str, Any]) -> Words:
     """Show what a machine's node says of itself just now."""
     sheet = Builder().line(f"{one_line(name, 40)} answers", "bold")
-    system = said_line(f"{about['system']}, Python {about['python']}", 90)
-    sheet.line(f"It runs {system}")
-    git = said_line(str(about["git"] or ""), 60)
-    sheet.line(f"Git: {git}" if git else "git is missing: install it there, nothing works without")
-    sheet.line(f"Fence: {said_line(str(about['why']), 200)}")
-    agents = ", ".join(said_line(str(agent), 30) for agent in about["agents"])
-    sheet.line(f"Agents: {agents or 'none found there'}")
+    system = theirs(f"{about['system']}, Python {about['python']}", 90)
+    sheet.rich(put("It runs ", system)).line()
+    git = theirs(str(about["git"] or ""), 60)
+    none = "git is missing: install it there, nothing works without"
+    sheet.rich(put("Git: ", git) if git.text else Rich(none)).line()
+    sheet.rich(put("Fence: ", theirs(str(about["why"]), 200))).line()
+    agents = theirs(", ".join(one_line(str(agent), 30) for agent in about["agents"]), 300)
+    sheet.rich(put("Agents: ", agents if agents.text else "none found there")).line()
     sheet.line(f"Disk: {about['disk_free_gb']} GB free")
     sheet.add(one_line(str(about["home"]), 200), "code").line()
     return Words(sheet.done(), ((Button("Check", "check"), Button("← Back", "back")),))

@@ -14,6 +14,7 @@ from bot import text_board
 from bot.entities import Builder, said_line
 from bot.panels import mark
 from bot.text_sheet import Button, Words
+from engine.rules.unseen import in_quotes
 from engine.views import Board, GroupEntry
 
 ROOM = 40
@@ -44,7 +45,7 @@ MORE = "More is in our private chat: {}"
 
 
 def called(group: GroupEntry) -> str:
-    return f"“{said_line(group.title, ROOM)}”" if group.title else f"Group {group.id}"
+    return in_quotes(said_line(group.title, ROOM), ROOM) if group.title else f"Group {group.id}"
 
 
 def listed(groups: Sequence[GroupEntry]) -> Words:

@@ -10,6 +10,7 @@ from datetime import tzinfo
 
 from bot import text_silence
 from bot.entities import Builder, Rich, one_line, said_line, units, visible
+from bot.text_sheet import dotted, put, theirs
 from engine.views import Peek, SessionCard, WorkerCard
 
 HEADING = 60
@@ -21,19 +22,17 @@ def peek(view: Peek, zone: tzinfo | None = None, at: float = 0.0) -> Rich:
     """Return what an agent does now and did last."""
     who = f"Peek: {said_line(view.who, 2 * HEADING)}"
     if view.missing:
-        return Builder().line(who, "italic").add(said_line(view.missing, 400)).done()
+        return Builder().line(who, "italic").rich(theirs(view.missing, 400)).done()
     at_work = view.waits or "at work" if view.running else "at rest; this is how its last turn went"
     sheet = Builder().line(f"{who}, {at_work}", "italic")
     if view.running and not view.waits:
-        now = (
-            f"Now: {said_line(view.doing, 160)} · for {span(view.doing_s)}"
-            if view.doing
-            else "thinks"
-        )
+        now = Rich("thinks")
+        if view.doing:
+            now = put("Now: ", theirs(view.doing, 160), f" · for {span(view.doing_s)}")
         silent = f"silent for {span(view.silent_s)}" if view.silent_s >= 10 else ""
         if view.silence is not None:  # it was looked into, and says more than the tool alone
-            now, silent = text_silence.words(view.silence, zone, silent=silent, now=at), ""
-        sheet.line(" · ".join(part for part in (now, silent) if part))
+            now, silent = Rich(text_silence.words(view.silence, zone, silent=silent, now=at)), ""
+        sheet.rich(dotted(now, silent)).line()
     block = _newest([visible(line) for line in view.lines], PEEK_ROOM)
     if block:
         sheet.add(block, "pre")
@@ -42,23 +41,19 @@ def peek(view: Peek, zone: tzinfo | None = None, at: float = 0.0) -> Rich:
     return sheet.done()
 
 
-def progress(card: SessionCard, zone: tzinfo | None = None, now: float = 0.0) -> list[str]:
+def progress(card: SessionCard, zone: tzinfo | None = None, now: float = 0.0) -> list[Rich]:
     """Return who works at what, a line each."""
     lines = [
-        " · ".join(
-            part
-            for part in (
-                f"{line.number} {said_line(line.title, 40)}",
-                text_silence.words(line.silence, zone, now=now)
-                if line.silence
-                else said_line(line.doing, 60),
-                one_line(line.machine, 30),
-            )
-            if part
+        dotted(
+            put(f"{line.number} ", theirs(line.title, 40)),
+            text_silence.words(line.silence, zone, now=now)
+            if line.silence
+            else theirs(line.doing, 60),
+            one_line(line.machine, 30),
         )
         for line in card.work
     ]
-    return [*lines, f"and {card.more} more"] if card.more else lines
+    return [*lines, Rich(f"and {card.more} more")] if card.more else lines
 
 
 def lines_to_come(card: SessionCard | WorkerCard) -> str:

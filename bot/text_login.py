@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from bot.entities import Rich, one_line, said_line, tame
-from bot.text_sheet import Sheet, capital
+from bot.entities import Rich, one_line, tame
+from bot.text_sheet import Sheet, capital, put, theirs
 from engine.views import LoginCard
 
 MINUTES = 15  # what a login is given (engine/adapters/sign_in.py)
@@ -48,7 +48,7 @@ def login(card: LoginCard, sheet: Sheet) -> None:
     sheet.line(f"{capital(one_line(card.agent, 30))} · {one_line(card.account, 40)}", "bold")
     match card.stage:
         case "needed":
-            sheet.fact(said_line(card.why, 600))
+            sheet.fact(theirs(card.why, 600))
             if "log_in" in card.buttons:
                 sheet.line("Log in: its own login runs, and you get a link to open.")
             if "token" in card.buttons:
@@ -60,7 +60,8 @@ def login(card: LoginCard, sheet: Sheet) -> None:
         case "checking":
             sheet.line("What you sent was typed in. Now it is its turn.")
         case _:
-            sheet.line(f"{capital(said_line(card.why, 300)).rstrip('.')}. Try again begins anew.")
+            why = theirs(capital(card.why).rstrip("."), 300)
+            sheet.rich(put(why, ". Try again begins anew.")).line()
             sheet.foreign("Its last line:", Rich(tame(card.words)), "login.txt")
 
 

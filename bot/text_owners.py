@@ -11,6 +11,7 @@ from bot.entities import Builder, one_line
 from bot.panels import mark
 from bot.text_sheet import HEADING, Button, Words, dots
 from bot.text_start import FIRST_STEPS
+from engine.rules.unseen import in_quotes
 from engine.views import OwnerEntry, SessionCard
 
 ROOM = 40
@@ -29,7 +30,7 @@ LINK = (
 def called(one: OwnerEntry | None, number: str = "") -> str:
     if one is None:
         return f"Telegram id {number}" if number else "another owner"
-    return f"“{one_line(one.name, ROOM)}”" if one.name else f"Telegram id {one.id}"
+    return in_quotes(one.name, ROOM) if one.name else f"Telegram id {one.id}"
 
 
 def listed(owners: Sequence[OwnerEntry], others: Sequence[SessionCard], me: str = "") -> Words:

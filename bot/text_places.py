@@ -5,7 +5,8 @@ Pure wording, as text.py's, which shows the project's card by it; projects.py sh
 
 from __future__ import annotations
 
-from bot.entities import Builder, one_line, tame, unlinked, visible
+from bot.entities import Builder, one_line, said_line, tame, unlinked, visible
+from bot.text_sheet import theirs
 from engine.views import ProjectCard
 
 WORDS_ROOM = 900
@@ -47,7 +48,7 @@ def project(card: ProjectCard, sheet: Builder) -> None:
             _check(card, sheet)
         case "done":
             _added(card, sheet)
-            sheet.line(f"Check: {one_line(card.check, 200)}")
+            sheet.add("Check: ").rich(theirs(card.check, 200)).line()
 
 
 def _barred(card: ProjectCard, sheet: Builder) -> None:
@@ -82,5 +83,5 @@ def _added(card: ProjectCard, sheet: Builder) -> None:
     told = any(GOALS_BRANCH in note for note in card.notes)
     if card.push and card.push != card.source and not (GOALS_BRANCH in card.push and told):
         sheet.add("Push goes to ").add(one_line(card.push, 200), "code").line()
-    for note in card.notes:
-        sheet.line(one_line(note, 400))
+    for note in card.notes:  # it may quote the repository's settings
+        sheet.add(said_line(note, 400), "blockquote").line()

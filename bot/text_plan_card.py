@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot import text_estimate
-from bot.entities import markdown, one_line, said_line, tame, units, unlinked
-from bot.text_sheet import ROOM, Sheet, agent_and_model, dots
+from bot.entities import markdown, one_line, tame, units, unlinked
+from bot.text_sheet import ROOM, Sheet, agent_and_model, dots, theirs
 from engine.views import Document, PieceLine, PlanCard
 
 SIZES = {"S": "small", "M": "medium", "L": "large"}
@@ -61,7 +61,7 @@ def _place(piece: PieceLine) -> str:
 
 def _piece(piece: PieceLine, sheet: Sheet, *, placed: bool) -> None:
     """List a piece; `placed`: where it runs was said for all of them."""
-    sheet.add(f"{piece.number}  {said_line(piece.title, 80)}", "bold")
+    sheet.add(f"{piece.number}  ", "bold").rich(theirs(piece.title, 80))
     stage = "" if piece.stage in {"", "proposed"} else piece.stage
     sheet.line(f" · {dots(_size(piece), stage, text_estimate.about(piece.cost_usd))}")
     if not placed:

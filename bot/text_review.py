@@ -9,7 +9,7 @@ import re
 
 from bot.entities import Rich, markdown, one_line, said_line, tame, visible
 from bot.text_estimate import money
-from bot.text_sheet import Sheet, capital, count, dots, printed
+from bot.text_sheet import Sheet, capital, count, dots, labelled, printed, put, theirs
 from engine.views import ReviewCard, ShipCard
 
 MINUS = "\N{MINUS SIGN}"
@@ -20,14 +20,16 @@ def review(card: ReviewCard, sheet: Sheet) -> None:
     sheet.line(dots(size, money(card.cost_usd)))
     if card.check:
         mark = "✓ " if card.check_passed else "✗ " if "fail" in card.check else ""
-        check = capital(said_line(card.check, 160))
-        sheet.line(mark + re.sub(r"\b(in|after) 0 s\b", r"\1 under 1 s", check))
+        check = re.sub(r"\b(in|after) 0 s\b", r"\1 under 1 s", capital(card.check))
+        said = labelled(check) if ": " in check else one_line(check, 160)
+        sheet.rich(put(mark, said)).line()
     for risk in card.risks:
-        sheet.line(f"⚠ {said_line(risk, 160)}")
+        sheet.rich(put("⚠ ", labelled(risk))).line()
     sheet.fact(corrected(card.corrected))
     sheet.foreign("The lead:", markdown(card.summary), "summary.md", 1500)
     if card.pieces:
-        sheet.line("Landed: " + "; ".join(said_line(title, 60) for title in card.pieces[:12]))
+        titles = [part for title in card.pieces[:12] for part in ("; ", theirs(title, 60))]
+        sheet.rich(put("Landed: ", *titles[1:])).line()
     if not card.check_passed:
         printed(card.report, sheet)
     if card.asks:
@@ -51,11 +53,12 @@ def ship(card: ShipCard, sheet: Sheet) -> None:
         sheet.line(f"{marks.get(step.state, '○')} {said_line(step.text, 160)}")
     to = "At" if card.stage == "shipped" else "To"
     if card.target:
-        sheet.add(f"{to}: {said_line(card.target, 200)}")
+        sheet.rich(put(f"{to}: ", theirs(card.target, 200)))
         if card.commit:
             sheet.add(" · ").add(one_line(card.commit[:7]), "code")
         sheet.line()
-    sheet.fact(capital(said_line(card.why, 400)))
+    if card.why:  # it may quote git or name files
+        sheet.add(capital(said_line(card.why, 400)), "blockquote").line()
     label = "The check says:" if card.speaker == "check" else "The other side says:"
     sheet.foreign(label, Rich(tame(card.words).strip()), "answer.txt")
     if card.merge_hint:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from bot.entities import Builder, cut, markdown, one_line, said_line, split, tame, units, unlinked
-from bot.text_sheet import COMMAND_ROOM, HEADING, QUOTE_ROOM, ROOM, Words, in_messages
+from bot.text_sheet import COMMAND_ROOM, HEADING, QUOTE_ROOM, ROOM, Words, in_messages, theirs
 from engine.views import Document, Note
 
 MOST_MESSAGES = 3
@@ -86,7 +86,7 @@ def document(document: Document) -> list[Words]:
     """Return a text somebody asked for: in a block where it fits, else as a file."""
     text = tame(document.text).strip("\n")
     sheet = Builder()
-    sheet.line(said_line(document.caption or document.name, 200), "italic")
+    sheet.rich(theirs(document.caption or document.name, 200)).line()
     if not text.strip():
         return [Words(sheet.line("It is empty.").done())]
     if units(text) > COMMAND_ROOM:

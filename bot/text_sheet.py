@@ -11,7 +11,18 @@ from datetime import tzinfo
 
 from msgspec import Struct
 
-from bot.entities import TEXT_LIMIT, Builder, Rich, one_line, split, tame, units, unlinked_rich
+from bot.entities import (
+    TEXT_LIMIT,
+    Builder,
+    Rich,
+    Span,
+    one_line,
+    said_line,
+    split,
+    tame,
+    units,
+    unlinked_rich,
+)
 from engine.moments import to_come
 from engine.views import Document
 
@@ -46,10 +57,11 @@ class Sheet(Builder):
         super().__init__()
         self.file: Document | None = None
 
-    def fact(self, text: str, *kinds: str) -> None:
+    def fact(self, text: str | Rich, *kinds: str) -> None:
         """Write a line, if there is anything to write."""
-        if text:
-            self.line(text, *kinds)
+        rich = text if isinstance(text, Rich) else Rich(text)
+        if rich.text:
+            self.rich(rich, *kinds).line()
 
     def foreign(self, label: str, said: Rich, name: str, room: int = QUOTE_ROOM) -> None:
         """Quote somebody who is not us; whole in a file where it does not fit."""
@@ -96,6 +108,33 @@ def in_messages(sheet: Builder) -> list[Words]:
 def promise(at: float, zone: tzinfo | None, now: float) -> str:
     """Return when something is to come, with its day where that is not plain; `now` 0: not known."""
     return to_come(at, now or at, zone)
+
+
+def theirs(text: str, most: int = 120) -> Rich:
+    """Return somebody else's words for a line of ours: short, and as code, so that they end where it does."""
+    line = said_line(text, most)
+    return Rich(line, (Span("code", 0, units(line)),) if line else ())
+
+
+def put(*parts: str | Rich) -> Rich:
+    """Return one line made of our words and theirs."""
+    sheet = Builder()
+    for part in parts:
+        sheet.rich(part if isinstance(part, Rich) else Rich(part))
+    return sheet.whole()
+
+
+def dotted(*parts: str | Rich) -> Rich:
+    """Return what `dots` does, where some of it is theirs."""
+    lines = (part if isinstance(part, Rich) else Rich(one_line(part, 160)) for part in parts)
+    pieces = [piece for line in lines if line.text for piece in (Rich(" · "), line)]
+    return put(*pieces[1:])
+
+
+def labelled(text: str, most: int = 160) -> Rich:
+    """Return "down: no route", a label of ours and what somebody else says of it."""
+    label, colon, rest = text.partition(": ")
+    return put(f"{one_line(label, 40)}{colon}", theirs(rest, most)) if rest else theirs(text, most)
 
 
 def count(number: int, thing: str) -> str:

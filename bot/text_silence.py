@@ -12,6 +12,7 @@ from datetime import tzinfo
 from bot.entities import one_line
 from bot.text_sheet import promise
 from engine.moments import clock
+from engine.rules.unseen import in_quotes
 from engine.views import Silence, Why
 
 SERVICES = {"claude": "Anthropic"}
@@ -34,7 +35,7 @@ def words(
 
 
 def _what_for(found: Silence, zone: tzinfo | None, agent: str, now: float) -> str:
-    what = f"“{one_line(found.what, WHAT)}”" if found.what else ""
+    what = in_quotes(found.what, WHAT) if found.what else ""
     until = f" until {promise(found.until, zone, now)}" if found.until else ""
     match found.why:
         case Why.OWNER:
@@ -60,7 +61,7 @@ def _what_for(found: Silence, zone: tzinfo | None, agent: str, now: float) -> st
 
 def _fails(reason: str) -> str:
     said = one_line(reason, WHAT).replace("_", " ")
-    return FAILS.get(said.partition(" (")[0], f"does not answer ({said})")
+    return FAILS.get(said.partition(" (")[0], f"does not answer ({in_quotes(said, WHAT)})")
 
 
 def _steps(minutes: int) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.entities import one_line
 from bot.masks import masked
 from bot.text_buttons import option_words
 from bot.text_sheet import Button, Sheet, Words
+from engine.rules.unseen import in_quotes
 from engine.views import AnyCard, QuestionCard, Stake, sure
 
 BACK = "back"
@@ -37,7 +37,7 @@ def hidden(command: str, sheet: Sheet) -> None:
 
 def line(stake: Stake) -> str:
     """Return what one stake is, ours but for the names in it."""
-    names = [f"“{one_line(name, 80)}”" for name in stake.names]
+    names = [in_quotes(name, 80) for name in stake.names]
     first = names[0] if names else ""
     last = names[-1] if names else ""
     on = f" on {first}" if len(names) > 1 else ""

@@ -5,8 +5,8 @@ Pure. Neighbours: backlog.py says when, text_away.py does the same for what wait
 
 from collections.abc import Sequence
 
-from bot.entities import Builder, Rich, one_line, said_line, units
-from bot.text_sheet import ROOM, Words
+from bot.entities import Builder, Rich, one_line, units
+from bot.text_sheet import ROOM, Words, put, theirs
 from engine.views import Document
 
 NAMED = 40  # goals that have a line
@@ -38,7 +38,7 @@ def _told(told: Told, most: int, *, apart: bool) -> Rich:
     sheet.line(f"{len(told)} goals have something to say", "bold")
     for title, texts in told[:NAMED]:
         sheet.add(one_line(title, TITLE), "bold")
-        sheet.line(f": {said_line(texts[-1], most)}" if most else "")
+        sheet.rich(put(": ", theirs(texts[-1], most)) if most else Rich("")).line()
     if len(told) > NAMED:
         sheet.line(f"… and {len(told) - NAMED} more")
     if apart:

@@ -42,6 +42,21 @@ def parted(verb: str) -> tuple[str, bool]:
 INTERRUPTED, STOPPED = "interrupted by you", "stopped by you"
 
 
+OURS = frozenset(
+    {
+        STOPPED,
+        INTERRUPTED,
+        "Start",
+        "a command with a stored key",
+        "a line from you",
+        "a place to run",
+        "its plan's usage limit",
+        "the morning",
+        "your answer",
+    }
+)
+
+
 class Wait(Struct, frozen=True):
     """Why something does not go on, until when (Unix seconds, 0 unknown), and the way out."""
 
@@ -49,6 +64,11 @@ class Wait(Struct, frozen=True):
     why: str
     until: float = 0.0
     latest: bool = False  # it may be over before that
+
+    @property
+    def ours(self) -> bool:
+        """Whether why is plain code's: a command in it may be tapped. All else may quote an agent."""
+        return self.what in OURS
 
     @property
     def said(self) -> str:
@@ -478,6 +498,10 @@ class Row(Struct, frozen=True):
     text: str
     until: float = 0.0
     silence: Silence | None = None
+    # What is not ours on it: a piece's title, what an agent does now, why something waits.
+    piece: str = ""
+    doing: str = ""
+    why: str = ""
 
 
 class Board(Struct, frozen=True):

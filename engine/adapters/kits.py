@@ -30,6 +30,7 @@ from engine.rules.brought import Off
 from engine.rules.effects import StartRun
 from engine.rules.goal_state import Goal
 from engine.rules.project import Project
+from engine.rules.unseen import in_quotes
 from engine.rules.words import BROUGHT, Brought, BroughtItem, Command
 
 log = logging.getLogger(__name__)
@@ -187,7 +188,7 @@ def _shown(path: str, body: bytes) -> BroughtItem:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise _TooMuch(f"“{path[-200:]}” is no text that could be shown")
+        raise _TooMuch(f"{in_quotes(path[-200:], 200)} is no text that could be shown")
     return BroughtItem("file", path, text)
 
 

@@ -22,6 +22,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from engine.rules.unseen import in_quotes
 from engine.rules.words import Command
 
 PATHS: Final = (".quarterdeck/settings.toml", ".magnum/settings.toml")
@@ -67,7 +68,9 @@ async def read(hub: Reads, project: str, commit: str) -> Settings:
         table = tomllib.loads(_text(body))
         commands, preview = (*_commands(table), *_copy(table)), _preview(table)
     except ValueError as error:
-        return Settings(path, note=" ".join([*notes, f"{path} is not used: {error}"]))
+        return Settings(
+            path, note=" ".join([*notes, f"{path} is not used: {in_quotes(str(error), 200)}"])
+        )
     return Settings(path, commands, preview, " ".join(notes))
 
 

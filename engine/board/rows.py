@@ -14,6 +14,7 @@ from engine.board.waits import YOUR_ANSWER, YOUR_LINE, commands_wait
 from engine.rules import plan as plan_rule
 from engine.rules.fleet import Fleet
 from engine.rules.goal_state import Goal
+from engine.rules.unseen import in_quotes
 from engine.rules.words import AskKind
 from engine.views import (
     INTERRUPTED,
@@ -62,9 +63,10 @@ def board(world: World, doing: Doing, aside: Sequence[AnyCard] = ()) -> Board:
             if piece.stage is plan_rule.Stage.WAITING:
                 why = plan_rule.waits_for(piece, goal.pieces)
                 why = f"after {why}" if why else commands_wait(goal)
-                following.append(Row(goal.id, goal.id, f"{piece.number}. {piece.title}", why))
+                following.append(Row(goal.id, goal.id, f"{piece.number}. ", why, piece=piece.title))
             elif piece.stage is plan_rule.Stage.LANDED:
-                landed.append(Row(goal.id, piece.id, f"{piece.number}. {piece.title}", goal.title))
+                row = Row(goal.id, piece.id, f"{piece.number}. ", goal.title, piece=piece.title)
+                landed.append(row)
     now.extend(
         Row("", card.id, "General", asks_for(card))
         for card in (*general(world), *aside)
@@ -90,17 +92,22 @@ def _rows_of_session(
     running: list[Row],
     following: list[Row],
 ) -> None:
-    title = "Lead" if isinstance(card, SessionCard) else f"{card.number}. {card.title}"
-    title = f"{_short(goal.title)} · {title}"
+    which, piece = "Lead", ""
+    if isinstance(card, WorkerCard):
+        which, piece = f"{card.number}. ", card.title
+    title = f"{_short(goal.title)} · {which}"
     for wait in card.waits:
         if wait.what == YOUR_ANSWER:
             continue  # the card that asks has a row of its own
-        row = Row(goal.id, card.id, title, f"{wait.said}: {wait.why}", wait.until)
+        said = f"{wait.said}: {wait.why}" if wait.ours else wait.said
+        why = "" if wait.ours else wait.why
+        row = Row(goal.id, card.id, title, said, wait.until, piece=piece, why=why)
         (now if wait.what in (YOUR_LINE, INTERRUPTED) else following).append(row)
     if card.doing and not card.waits:
         where = card.machine if isinstance(card, SessionCard) else card.where
-        text = where if card.silence is not None else f"{card.doing} · {where}"
-        running.append(Row(goal.id, card.id, title, text, silence=card.silence))
+        doing = "" if card.silence is not None else card.doing
+        row = Row(goal.id, card.id, title, where, silence=card.silence, piece=piece, doing=doing)
+        running.append(row)
 
 
 SHORT = 30
@@ -113,12 +120,12 @@ PROJECT_ASKS = {
 
 
 def asks_for(card: AnyCard) -> str:
-    """What a card waits for, in a few words without foreign text."""
+    """What a card waits for, in a few words of ours; a name in them stands between quotes."""
     match card:
         case PlanCard():
             return f"a plan of {len(card.pieces)} to start"
         case PermissionCard():
-            return f"{card.who} asks to use {card.tool}"
+            return f"{card.who} asks to use {in_quotes(card.tool, 60)}"
         case KeyedCard():
             return f"{card.who} asks to use a stored key"
         case QuestionCard():
@@ -163,8 +170,8 @@ def _machine_line(fleet: Fleet, name: str) -> str:
     if machine is None:
         return name
     runs = sum(slot.machine == name for slot in fleet.running)
-    fence = "fenced" if machine.fenced else f"⚠ {machine.fence}"
-    state = fence if machine.up else f"down: {machine.why}"
+    fence = "fenced" if machine.fenced else f"⚠ {in_quotes(machine.fence)}"
+    state = fence if machine.up else f"down: {in_quotes(machine.why)}"
     if machine.paused:
         state = f"paused by you · {state}"
     return f"{name} · {runs} of {machine.max_runs} runs · {state}"

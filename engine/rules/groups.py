@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from engine.errors import Refused
 from engine.rules.events import GroupAllowed, GroupInvited, GroupLeft, GroupMoved, GroupTaken
 from engine.rules.owners import Owners, name_of, no_newcomer
+from engine.rules.unseen import in_quotes
 
 MOST: Final = 10
 UNKNOWN: Final = "That group is not allowed any more."
@@ -79,7 +80,7 @@ def decide(now: Groups, who: Owners, event: GroupEvent) -> tuple[Groups, str]:
 
 def called(group: Group) -> str:
     """A group for a sentence of ours; the number is what counts."""
-    return f"“{group.title}” ({group.id})" if group.title else str(group.id)
+    return f"{in_quotes(group.title)} ({group.id})" if group.title else str(group.id)
 
 
 def _one(now: Groups, chat: int) -> Group | None:

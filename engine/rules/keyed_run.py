@@ -16,6 +16,7 @@ from engine.rules import keyed_rule, news
 from engine.rules.effects import AnyEffect, CloseRun, RunKeyed, Say, Tell
 from engine.rules.events import AskSettled, GaveUp, KeyedOver, KeyedTold
 from engine.rules.session_state import KeyedRun, Line, OpenAsk, Session, Step, next_turn
+from engine.rules.unseen import in_quotes
 from engine.rules.words import HERE, Role
 
 OPEN_AT_ONCE = 5  # of one session: asked for, or running
@@ -80,7 +81,7 @@ def _used(now: Session, one: KeyedRun, event: KeyedOver) -> str:
     shown = one.command if len(one.command) <= SHOWN else f"{one.command[: SHOWN - 1]}…"
     used = "Used" if event.began else "Not used:"
     names, where = ", ".join(one.names), now.machine or HERE
-    return f"{used} {names} for “{shown}” on {where} (Always): {event.how}."
+    return f"{used} {names} for {in_quotes(shown, 200)} on {where} (Always): {event.how}."
 
 
 def gave_up(now: Session, event: GaveUp) -> Step:

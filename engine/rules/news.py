@@ -12,6 +12,7 @@ import re
 from engine.rules import fenced, plan
 from engine.rules.fenced import foreign, reason
 from engine.rules.plan import Piece
+from engine.rules.unseen import in_quotes
 from engine.rules.words import (
     AskKind,
     Attachment,
@@ -70,7 +71,7 @@ def no_secret(name: str, text: str) -> str:
 
 
 def woken(why: str) -> str:
-    return f"[Quarterdeck] You asked to be woken now: “{fenced.line(why)}” (your own words)"
+    return f"[Quarterdeck] You asked to be woken now: {in_quotes(why, 1000)} (your own words)"
 
 
 def wake_set(at: str) -> str:
@@ -79,7 +80,7 @@ def wake_set(at: str) -> str:
 
 def who(role: Role, number: int, title: str) -> str:
     """Name a session as the owner's cards do."""
-    return "The lead" if role is Role.LEAD else f"Worker {number} “{title}”"
+    return "The lead" if role is Role.LEAD else f"Worker {number} {in_quotes(title, 45)}"
 
 
 def ended_with(why: str) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from engine.errors import Refused
 from engine.rules.events import OwnerInvited, OwnerJoined, OwnerLeft
+from engine.rules.unseen import in_quotes
 
 NEW_S: Final = 24 * 3600.0
 MOST: Final = 10
@@ -87,7 +88,7 @@ def no_newcomer(now: Owners, by: str, at: float) -> None:
 
 def called(one: Joined) -> str:
     """An owner for a sentence of ours; the number is what counts."""
-    return f"“{one.name}” (Telegram id {one.id})" if one.name else f"Telegram id {one.id}"
+    return f"{in_quotes(one.name)} (Telegram id {one.id})" if one.name else f"Telegram id {one.id}"
 
 
 def name_of(now: Owners, who: str) -> str:

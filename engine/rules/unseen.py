@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 MOST_MARKS = 4  # on one letter
+_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u275d\u275e\u301d\u301e\u301f\uff02]")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
 # Marks and letters to Unicode that draw nothing.
 _BLANK = re.compile(
@@ -46,6 +47,12 @@ def shown(text: str) -> str:
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return "".join(_parts(text))
+
+
+def in_quotes(text: str, most: int = 80) -> str:
+    """Return somebody's words as one short line between quotes, which no sign of theirs closes."""
+    line = " ".join(_QUOTES.sub("'", shown(text)).split())
+    return f"“{line if len(line) <= most else line[: most - 1].rstrip() + '…'}”"
 
 
 def _parts(text: str) -> Iterator[str]:

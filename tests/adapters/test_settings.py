@@ -47,7 +47,7 @@ async def test_what_lies_outside_the_project_is_not_copied_and_that_is_said(
 ) -> None:
     found = await read(tmp_path, {OURS: f"[worktree]\ncopy = {listed}\n"})
     assert found.commands == ()
-    assert "is not used: copy in [worktree]" in found.note
+    assert "is not used: “copy in [worktree]" in found.note
 
 
 async def test_a_project_without_a_file_has_no_commands(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ TOOL = Silence(Why.TOOL, "npm test", minutes=10, begun=NOON - 600, since=NOON - 
         (Silence(Why.OWNER, minutes=5), "silent 5+ min: waits for your answer, above"),
         (
             Silence(Why.NETWORK, "overloaded (529)", minutes=3, until=NOON),
-            "silent 3+ min: Anthropic does not answer (overloaded (529)), tries again at 12:00",
+            "silent 3+ min: Anthropic does not answer (“overloaded (529)”), tries again at 12:00",
         ),
         (
             Silence(Why.NETWORK, "unknown", minutes=3),
@@ -66,9 +66,8 @@ def test_every_place_that_says_what_an_agent_does_says_so() -> None:
         assert words in shown
         assert card.doing not in shown
     line = WorkLine(1, "The work", "Bash: npm test", "here", TOOL)
-    assert text_live.progress(replace(session, work=(line,)), UTC) == [
-        f"1 The work · {words} · here"
-    ]
+    (at_work,) = text_live.progress(replace(session, work=(line,)), UTC)
+    assert at_work.text == f"1 The work · {words} · here"
     row = Row("g-1", "p-1", "Orders", "here", silence=TOOL)
     (status,) = text_board.board(Board(running=(row,)), UTC)
     assert f"Orders · {words} · here" in status.rich.text

@@ -1,11 +1,13 @@
-"""What a message may look like that holds somebody else's words.
+"""What a message may look like that holds somebody else's words, told by structure alone.
 
-    its first line is ours, or names who speaks
-    those words stand in a quote or as code, or in a line that begins with words of ours
-    nothing in them can be tapped; where a link leads is what is read
-    its buttons are those the card has anyway
+    each mark in it stands in a quote, in code, or on a line of ours between quotes that it cannot close
+    never in the first line, but to name who speaks
+    nothing in it can be tapped; where a link leads is what is read
+    its buttons are those the card has anyway, or such words in quotes
 
-Toward agents: they stand within our fence, under our label, capped. Neighbours: texts.py, ways.py.
+How a line begins counts for nothing: an agent writes ✓, To: or Check as well as we do. texts.py plants
+the marks, before each line and within it. Toward agents: they stand within our fence, under our label,
+capped. Neighbours: texts.py, ways.py, test_judge.py (what it must see).
 """
 
 from __future__ import annotations
@@ -19,15 +21,12 @@ from bot.emulator.texts import inside, units
 from bot.lookalikes import quoted
 from engine.rules import fenced
 
-QUOTES = frozenset({"blockquote", "expandable_blockquote", "pre", "code", "spoiler"})
+QUOTES = frozenset({"blockquote", "expandable_blockquote", "pre", "code"})
 TAPPED = frozenset({"bot_command", "text_link", "text_mention"})
-# How a line of ours begins in which a few of their words may stand.
-OURS = re.compile(
-    r"(?:Peek: )?(?:Worker \d+|The lead|The chief)\b|Now: |Waits for |Its next attempt: |\d+\.? |• |Landed: |check: |Check "
-    r"|“|It conflicts in |Its login said |Down: |claude: |⚠ |✓ |✗ |○ |… |↻ |To: |At: |shop|here|A question|Answered: |By you: |Stopped|System: |It says: |Goal "
-)
 OUR_LABELS = frozenset(text.LABELS.values())
-_QUOTED = re.compile(r"its turn ended with “[^”]*” \(its agent's words\)")
+SPEAKER = re.compile(r"(?:Peek: )?(?:Worker \d+|The lead)\b")
+# Where a line of ours holds a few words of theirs: between quotes, as code, as a branch's plain name.
+_SLOTS = re.compile(r"“[^”]*”|\"[^\"]*\"|`[^`]*`|\bquarterdeck/[\w-]+")
 FENCE = f" {fenced.OUTSIDE}:"
 
 
@@ -45,10 +44,14 @@ def offences(
     for number, (start, line) in enumerate(_lines(said)):
         if mark not in line:
             continue
-        at = start + units(line[: line.index(mark)])
-        if not any(first <= at < last for first, last in quotes) and not OURS.match(line):
-            found.append(f"a line of its own: {line[:120]!r}")
-        if number == 0 and not re.match(r"(?:Peek: )?(?:Worker \d+|The lead)\b", line):
+        for place in re.finditer(re.escape(mark), line):
+            first = start + units(line[: place.start()])
+            last = first + units(mark)
+            within = any(begin <= first and last <= end for begin, end in quotes)
+            if not within and not _between_quotes(line, place.start()):
+                found.append(f"outside of any quote: {line[:160]!r}")
+                break
+        if number == 0 and not SPEAKER.match(line):
             found.append(f"the first line: {line[:120]!r}")
         found += [
             f"{entity['type']} to be tapped: {inside(said, entity)!r}"
@@ -68,18 +71,26 @@ def offences(
     return found
 
 
+def _between_quotes(line: str, at: int) -> bool:
+    """Whether our words come first, then a quote that nothing has closed before here."""
+    opened = line.rfind("“", 0, at)
+    return opened > 0 and line[:opened].strip() != "" and "”" not in line[opened:at]
+
+
 def unfenced(heard: str, mark: str) -> list[str]:
     """Return the lines an agent was told in which the mark stands outside of a fence of ours."""
-    found, within, labelled = [], False, False
+    found, fence, labelled = [], "", False
     for line in heard.split("\n"):
-        if line == "```":
-            if not within and not labelled:
+        if fence:
+            fence = "" if line == fence else fence
+        elif re.fullmatch("`{3,}", line):
+            fence = line
+            if not labelled:
                 found.append("a fence without our label")
-            within = not within
-        elif mark in line and not within and mark in _QUOTED.sub("", line):
+        elif mark in _SLOTS.sub("", line):
             found.append(line[:200])
         labelled = line.endswith(FENCE)
-    return found
+    return [*found, "a fence that stays open"] if fence else found
 
 
 def _lines(said: str) -> Iterator[tuple[int, str]]:

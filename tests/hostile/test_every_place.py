@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from bot.delivery import entities
 from bot.emulator.texts import TEXT_LIMIT, formatted, units
+from bot.text import Words
 from tests.hostile.judge import offences
-from tests.hostile.texts import TEXTS, marked
+from tests.hostile.texts import TEXTS, led, marked
 from tests.hostile.ways import messages
 
 MARK = "zq7"
@@ -28,7 +31,7 @@ OURS = frozenset(label for _, labels in labels_of("Harmless") for label in label
 def test_wherever_it_stands_it_reads_as_somebody_elses(name: str) -> None:
     """BR-124, and the rest of K."""
     wrong = []
-    for what, words in messages(marked(TEXTS[name], MARK)):
+    for what, words in both(TEXTS[name]):
         assert units(words.rich.text) <= TEXT_LIMIT, what
         sent = [entity.to_dict() for entity in entities(words.rich)]
         assert len(sent) <= 100, what
@@ -38,13 +41,6 @@ def test_wherever_it_stands_it_reads_as_somebody_elses(name: str) -> None:
     assert wrong == []
 
 
-def test_the_judge_sees_what_is_wrong() -> None:
-    quote = [{"type": "blockquote", "offset": 10, "length": 40}]
-    assert offences(f"The lead:\n✓ {MARK} done", quote, [], MARK) == []
-    assert offences(f"Push {MARK} now\nmore", [], [], MARK)
-    assert offences(f"The lead:\n{MARK} ✓ done", [], [], MARK)
-    assert offences("The lead:\nx", quote, ["Approved"], MARK)
-    assert offences("The lead:\nx", quote, [f"✓ {MARK}"], MARK)
-    assert offences("The lead:\nx", quote, ["“Approved”", "Nothing", "Push"], MARK) == []
-    tapped = {"type": "bot_command", "offset": 10, "length": 5}
-    assert offences(f"The lead:\n/stop {MARK}", [*quote, tapped], [], MARK)
+def both(said: str) -> Iterator[tuple[str, Words]]:
+    yield from messages(marked(said, MARK))
+    yield from messages(led(said, MARK))

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 from bot import text, text_fleet, text_live
 from bot.text import Words
-from engine.rules.words import Question
+from engine.rules import news
+from engine.rules.unseen import in_quotes
+from engine.rules.words import Question, Role
 from engine.views import (
     AnyCard,
     ApproachCard,
@@ -41,7 +43,7 @@ from engine.views import (
 
 def cards(said: str) -> Iterator[AnyCard]:
     """Yield each card with a text in each of its places that is not the owner's or ours."""
-    who = f"Worker 2 “{said}”"
+    who = news.who(Role.WORKER, 2, said)
     yield SessionCard(
         id="g-1",
         project="shop",
@@ -122,7 +124,7 @@ def cards(said: str) -> Iterator[AnyCard]:
         summary=said,
         check=f"check failed: {said}",
         report=said,
-        risks=(f"changes {said}",),
+        risks=(f"changes CI: {said}",),
         pieces=(said,),
         asks=True,
         buttons=("ship", "correct", "diff", "drop"),
@@ -132,7 +134,7 @@ def cards(said: str) -> Iterator[AnyCard]:
             id="s-1",
             title="Orders",
             stage="failed",
-            steps=(Step(f"Push: {said}", "failed"),),
+            steps=(Step("push", "failed"),),
             target=f"main at {said}",
             why=f"it conflicts in {said}",
             words=said,
@@ -179,19 +181,25 @@ def cards(said: str) -> Iterator[AnyCard]:
 
 def messages(said: str) -> Iterator[tuple[str, Words]]:
     """Yield what is sent, named by what it is."""
+    who = news.who(Role.WORKER, 2, said)
     for card in cards(said):
         yield type(card).__name__, text.card(card)
-    note = Note(n=1, goal="g-1", kind="words", text=said, who=f"Worker 2 “{said}”")
+    note = Note(n=1, goal="g-1", kind="words", text=said, who=who)
     yield from (("words", words) for words in text.note(note))
     for kind in ("news", "warning"):
-        note = Note(n=2, goal="g-1", kind=kind, text=f"Worker 2 “{said}” was ended.", sounds=True)
+        note = Note(n=2, goal="g-1", kind=kind, text=f"{who} was ended.", sounds=True)
         yield from ((kind, words) for words in text.note(note))
     peek = Peek(who="The lead", goal="g-1", running=True, doing=said, doing_s=3.0, lines=(said,))
     yield "peek", Words(text_live.peek(peek))
     yield from (
         ("status", words)
         for words in text.board(
-            Board(now=(Row("g-1", "a-1", "Orders", said),), running=(Row("g-1", "", "A", said),))
+            Board(
+                now=(Row("g-1", "a-1", "Orders", f"{who} asks to use {in_quotes(said)}"),),
+                running=(Row("g-1", "p-1", "A · 1. ", "here", piece=said, doing=said),),
+                next=(Row("g-1", "p-1", "A · 1. ", "waits for you", piece=said, why=said),),
+                machines=(f"shop · 1 of 2 runs · down: {in_quotes(said)}",),
+            )
         )
     )
     document = Document(name="diff.diff", text=said, caption=f"Worker 2: {said}")

@@ -95,8 +95,8 @@ async def test_a_goal_goes_on_over_a_machine_whose_link_is_cut(there: Sshd, tmp_
         await play.until(lambda: not play.up())
         line = next(line for line in (await door.board()).machines if line.startswith(MACHINE))
         assert line == (
-            f"{MACHINE} · 1 of 2 runs · down: 127.0.0.1:{there.port} refuses connections: "
-            "is its SSH server running?"
+            f"{MACHINE} · 1 of 2 runs · down: “127.0.0.1:{there.port} refuses connections: "
+            "is its SSH server running?”"
         )
         card = next(
             card for card in door.cards() if isinstance(card, WorkerCard) and card.number == 1

@@ -40,7 +40,13 @@ def seen(world: World) -> Board:
 
 
 def texts(rows: tuple[Row, ...]) -> list[str]:
-    return [f"{row.title}: {row.text}" for row in rows]
+    """As the phone shows them, but for the signs between."""
+    return [f"{row.title}{row.piece}: {_said(row)}" for row in rows]
+
+
+def _said(row: Row) -> str:
+    said = f"{row.text}: {row.why}" if row.why else row.text
+    return f"{row.doing} · {said}" if row.doing else said
 
 
 def second_goal(world: World, ask: str) -> None:
@@ -142,7 +148,7 @@ def test_a_long_goal_leaves_room_for_its_piece_on_the_board() -> None:
     world = started(draft("Orders page"))
     world.states[GOAL] = replace(world.states[GOAL], title="A goal of very many words " * 2)
     world.begin_turn()
-    titles = [row.title for row in (*seen(world).running, *seen(world).next)]
+    titles = [f"{row.title}{row.piece}" for row in (*seen(world).running, *seen(world).next)]
     assert "A goal of very many words A g… · 1. Orders page" in titles
 
 

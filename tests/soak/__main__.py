@@ -1,7 +1,7 @@
 """All that takes long: `python -m tests.soak [--minutes 20] [--seed 1]`, its parts three at a time.
 
     one core    the simulated stories (tests/simulation), system calls (tests/strace), deaths at boundaries
-                alone (deaths.py), what grows (growth.py)
+                alone (deaths.py), hostile texts (tests/hostile), what grows (growth.py)
     the other   the points of node and runner, spoiled spools (tests/nodepoints), kills (voyages.py)
     beside      a week (week.py), which mostly waits
 
@@ -76,6 +76,10 @@ def deaths(minutes: float, seed: int) -> list[str]:
     return ["tests.soak.deaths", "--minutes", f"{minutes or 600:.2f}", "--seed", str(seed)]
 
 
+def hostile(minutes: float, seed: int) -> list[str]:
+    return ["tests.hostile", "--seed", str(seed), *_bound(minutes)]
+
+
 def growth(minutes: float, seed: int) -> list[str]:
     return ["tests.soak.growth", "--minutes", f"{minutes or 20:.2f}"]
 
@@ -89,9 +93,10 @@ Lanes = tuple[tuple[Part, ...], ...]
 
 LANES: Lanes = (
     (
-        Part("stories", seeds, 0.5),
+        Part("stories", seeds, 0.45),
         Part("system calls", calls, 0.2),
         Part("deaths", deaths, 0.2),
+        Part("hostile texts", hostile, 0.05),
         Part("growth", growth, 0.1),
     ),
     (
