@@ -1,7 +1,10 @@
 """The second client: aiogram, and what both libraries think the Bot API is.
 
-Importing aiogram takes seconds, so all that needs it is here.
+Importing aiogram takes seconds, so all that needs it is here, and none of it is imported before a test
+runs: each of xdist's workers reads this file, and one runs it.
 """
+
+from __future__ import annotations
 
 import inspect
 import json
@@ -10,50 +13,21 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import telegram
-from aiogram import Bot
-from aiogram.client.session.aiohttp import AiohttpSession
-from aiogram.client.telegram import TelegramAPIServer
-from aiogram.exceptions import (
-    ClientDecodeError,
-    TelegramBadRequest,
-    TelegramConflictError,
-    TelegramForbiddenError,
-    TelegramNetworkError,
-    TelegramRetryAfter,
-    TelegramUnauthorizedError,
-)
-from aiogram.types import (
-    BotCommand,
-    BotCommandScopeChat,
-    BufferedInputFile,
-    CopyTextButton,
-    DisabledButton,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    Message,
-    MessageEntity,
-    ReactionTypeEmoji,
-    ReplyParameters,
-)
 
 from bot.emulator import Emulator
 from bot.emulator.methods import METHODS
 from bot.emulator.schema import load
 from tests.bot.emulator.conftest import OWNER, TOKEN, picture
 
+if TYPE_CHECKING:
+    from aiogram import Bot
+    from aiogram.types import InlineKeyboardMarkup
+
 ROOT = Path(__file__).resolve().parents[3]
-KEYBOARD = InlineKeyboardMarkup(
-    inline_keyboard=[
-        [
-            InlineKeyboardButton(text="Allow", callback_data="c:1:1:allow", style="success"),
-            InlineKeyboardButton(text="Copy", copy_text=CopyTextButton(text="branch")),
-            InlineKeyboardButton(text="Done", disabled=DisabledButton()),
-        ]
-    ]
-)
 
 # Bot API 10.1 to 10.3, which python-telegram-bot 22.8 does not know yet.
 NEWER = {
@@ -75,7 +49,27 @@ ITS_OWN = {
 }
 
 
+def keyboard() -> InlineKeyboardMarkup:
+    from aiogram.types import (
+        CopyTextButton,
+        DisabledButton,
+        InlineKeyboardButton,
+        InlineKeyboardMarkup,
+    )
+
+    row = [
+        InlineKeyboardButton(text="Allow", callback_data="c:1:1:allow", style="success"),
+        InlineKeyboardButton(text="Copy", copy_text=CopyTextButton(text="branch")),
+        InlineKeyboardButton(text="Done", disabled=DisabledButton()),
+    ]
+    return InlineKeyboardMarkup(inline_keyboard=[row])
+
+
 async def client(emulator: Emulator) -> AsyncIterator[Bot]:
+    from aiogram import Bot
+    from aiogram.client.session.aiohttp import AiohttpSession
+    from aiogram.client.telegram import TelegramAPIServer
+
     session = AiohttpSession(api=TelegramAPIServer.from_base(emulator.url))
     async with Bot(TOKEN, session=session) as opened:
         yield opened
@@ -113,6 +107,9 @@ def test_both_libraries_agree_on_the_parameters(method: str) -> None:
 
 
 async def test_a_whole_conversation(bot: Bot, emulator: Emulator) -> None:
+    from aiogram.exceptions import TelegramBadRequest
+    from aiogram.types import Message, MessageEntity, ReplyParameters
+
     phone = emulator.phone
     me = await bot.get_me()
     assert (me.is_bot, me.username) == (True, "quarterdeck_bot")
@@ -123,12 +120,12 @@ async def test_a_whole_conversation(bot: Bot, emulator: Emulator) -> None:
         OWNER,
         "A plan",
         entities=[MessageEntity(type="bold", offset=2, length=4)],
-        reply_markup=KEYBOARD,
+        reply_markup=keyboard(),
         reply_parameters=ReplyParameters(message_id=update.message.message_id),
         disable_notification=True,
     )
     assert card.reply_markup is not None
-    assert card.reply_markup.model_dump() == KEYBOARD.model_dump()
+    assert card.reply_markup.model_dump() == keyboard().model_dump()
     shown = phone.from_bot()[-1]
     assert [button.kind for button in shown.buttons] == ["callback_data", "copy_text", "disabled"]
     tap = phone.tap(shown, "Allow")
@@ -139,11 +136,11 @@ async def test_a_whole_conversation(bot: Bot, emulator: Emulator) -> None:
     assert (await phone.answered(tap)).alert
     await bot.edit_message_text("Allowed", chat_id=OWNER, message_id=card.message_id)
     await bot.edit_message_reply_markup(
-        chat_id=OWNER, message_id=card.message_id, reply_markup=KEYBOARD
+        chat_id=OWNER, message_id=card.message_id, reply_markup=keyboard()
     )
     with pytest.raises(TelegramBadRequest, match="message is not modified"):
         await bot.edit_message_reply_markup(
-            chat_id=OWNER, message_id=card.message_id, reply_markup=KEYBOARD
+            chat_id=OWNER, message_id=card.message_id, reply_markup=keyboard()
         )
     await bot.delete_message(OWNER, card.message_id)
     assert phone.from_bot() == []
@@ -151,6 +148,8 @@ async def test_a_whole_conversation(bot: Bot, emulator: Emulator) -> None:
 
 
 async def test_files_go_both_ways(bot: Bot, emulator: Emulator) -> None:
+    from aiogram.types import BufferedInputFile
+
     diff = BufferedInputFile(b"+new line", "shop.diff")
     sent = await bot.send_document(OWNER, diff, caption="Diff")
     assert emulator.phone.file(emulator.phone.from_bot()[-1]) == b"+new line"
@@ -169,6 +168,8 @@ async def test_files_go_both_ways(bot: Bot, emulator: Emulator) -> None:
 
 
 async def test_topics_and_the_rest(topics: Bot, threaded: Emulator) -> None:
+    from aiogram.types import BotCommand, BotCommandScopeChat, ReactionTypeEmoji
+
     assert (await topics.get_me()).has_topics_enabled
     topic = await topics.create_forum_topic(OWNER, "Cart")
     thread = topic.message_thread_id
@@ -194,6 +195,16 @@ async def test_topics_and_the_rest(topics: Bot, threaded: Emulator) -> None:
 
 
 async def test_errors_are_the_classes_the_library_knows(bot: Bot, emulator: Emulator) -> None:
+    from aiogram.exceptions import (
+        ClientDecodeError,
+        TelegramBadRequest,
+        TelegramConflictError,
+        TelegramForbiddenError,
+        TelegramNetworkError,
+        TelegramRetryAfter,
+        TelegramUnauthorizedError,
+    )
+
     with pytest.raises(TelegramBadRequest, match="chat not found"):
         await bot.send_message(7, "x")
     emulator.faults.flood("sendMessage", retry_after=3)
