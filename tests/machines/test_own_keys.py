@@ -200,3 +200,21 @@ async def reached(chat: Chat, box: Sshd) -> None:
     (public,) = [line for line in offer.text.splitlines() if line.startswith("ssh-ed25519")]
     (box.folder / "authorized_keys").write_text(f"{public}\n")
     await chat.tapped(offer, "Add", "build-box", box.text, label="Pause")
+
+
+async def test_a_key_to_machines_that_does_not_open_is_said_and_no_other_put_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "client").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "client"))
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    with sshd(tmp_path / "box") as box:
+        async with asyncio.timeout(120), chatting(tmp_path) as chat:
+            await reached(chat, box)
+            database = chat.engine.door._of_vault()._database
+            before = await database.fetch("SELECT body FROM secrets")
+            await database.write(lambda c: c.execute("UPDATE secrets SET at = 1"))
+            offer = await chat.sent(f"/machines add other {box.text}", "Add other?", label="Add")
+            assert "Quarterdeck's own key cannot be shown: the vault does not open it" in offer.text
+            assert "Bring the right vault.key back" in offer.text
+            assert await database.fetch("SELECT body FROM secrets") == before
