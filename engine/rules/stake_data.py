@@ -19,7 +19,7 @@ from engine.rules.stake_told import Told, after, plain, stake
 # ---------------------------------------------------------------- statements
 
 _SQL: Final = re.compile(
-    r"\b(drop\s+(?:table|database|schema|view|index|user|role|column|owned|function|sequence|trigger|type)|"
+    r"\b(drop\s+(?:table|database|keyspace|schema|view|index|user|role|column|owned|function|sequence|trigger|type)|"
     r"truncate\s+\w+|delete\s+from|update\s+[\w.\"`]+\s+set\b|"
     r"alter\s+\w+\s+[\w.\"`]+\s+(?:drop|rename)|dropdatabase|flushall|flushdb)\b[^;]{0,60}"
     r"|\b(?:drop|deletemany|deleteone|dropindexes|remove)\s*\(",
@@ -79,6 +79,8 @@ def in_code(text: str) -> Told:
 def database(name: str, words: Sequence[str]) -> Told:
     if name in ("mysqladmin", "pg_ctl"):
         return stake("data", name) if "drop" in words else None
+    if name == "influx" and "delete" in plain(words)[:2]:
+        return stake("data", "influx delete")
     if name in ("redis-cli", "valkey-cli") and (gone := _GONE & set(map(str.lower, words))):
         return stake("data", f"{name} {min(gone)}")
     given, files = (flags.split() for flags in _OPTIONS.get(name, ("", "")))
@@ -93,6 +95,22 @@ def database(name: str, words: Sequence[str]) -> Told:
     if name in ("mongosh", "mongo"):
         read = read or next((word for word in plain(words) if word.endswith((".js", ".mjs"))), "")
     return stake("statements", read) if read and read not in ("/dev/null", "-") else None
+
+
+_ENDS: Final = {
+    "etcdctl": named("del"),
+    "zfs": named("destroy rollback"),
+    "zpool": named("destroy labelclear"),
+    "wp": named("reset drop delete"),
+    "drush": named("sql-drop sql:drop site-install si"),
+}
+
+
+def keeper(name: str, words: Sequence[str]) -> Told:
+    """What keeps data without statements: a verb of its own throws it away."""
+    told = plain(words)[:3]
+    gone = next(filter(_ENDS.get(name, frozenset()).__contains__, told), "")
+    return stake("data", f"{name} {gone}") if gone else None
 
 
 def read_by(name: str, text: str | None, source: str) -> Told:

@@ -85,7 +85,7 @@ def _push(arguments: Sequence[str], flags: set[str]) -> Told:
 
 # ---------------------------------------------------------------- what publishes, sends, spends
 
-_PUBLISHING: Final = named("publish unpublish deprecate yank submit release deploy push")
+_PUBLISHING: Final = named("publish unpublish deprecate yank submit release deploy push upload")
 _GROUPS: Final = named("run run-script exec npm nuget trunk pub hex git package build")
 
 
@@ -139,6 +139,16 @@ def _always(what: str, peril: Peril = Peril.IRREVERSIBLE) -> Judge:
         return stake(what, " ".join([name, *plain(words)[:2]]), peril=peril)
 
     return judge
+
+
+_PAYS: Final = named("send sendtoaddress sendmany sendpayment payinvoice pay transfer withdraw burn")
+
+
+def _wallet(name: str, words: Sequence[str]) -> Told:
+    """What sends money of a chain's, which nobody gives back."""
+    told = [word.lower() for word in plain(words)[:3]]
+    paid = next(filter(_PAYS.__contains__, told), "")
+    return stake("spends", f"{name} {paid}", peril=Peril.SPEND) if paid else None
 
 
 _LOOKS: Final = named(
@@ -261,7 +271,8 @@ PROGRAMS: Final[dict[str, Judge]] = {
     **_of(
         "npm pnpm yarn bun deno jsr cargo gem poetry uv flit pdm hatch maturin dotnet nuget vsce ovsx "
         "pod lerna nx changeset composer luarocks stack cabal opam dart flutter conda anaconda "
-        "wasm-pack hex cpan cpan-upload snapcraft expo eas tuist crane oras hg jj fossil bzr",
+        "wasm-pack hex cpan cpan-upload snapcraft expo eas tuist crane oras hg jj fossil bzr ollama ko hf "
+        "huggingface-cli",
         _packager,
     ),
     **_of(
@@ -273,6 +284,7 @@ PROGRAMS: Final[dict[str, Judge]] = {
     **_of("mail mailx sendmail mutt neomutt msmtp ssmtp swaks s-nail", _always("mail")),
     **_of("telegram-send slack-cli notify-send-remote", _always("sends")),
     **_of("stripe paypal", _always("spends", Peril.SPEND)),
+    **_of("cast solana spl-token bitcoin-cli lncli lightning-cli near", _wallet),
     **_of(
         "aws gcloud az doctl linode-cli hcloud oci ibmcloud exo scw vultr-cli terraform terragrunt tofu pulumi cdk "
         "sam serverless sls kubectl oc helm helmfile eksctl kops argocd flux fly flyctl heroku vercel now "
@@ -287,6 +299,7 @@ PROGRAMS: Final[dict[str, Judge]] = {
         stake_data.database,
     ),
     **_of("dropdb dropuser", _always("data")),
+    **_of("etcdctl zfs zpool wp drush", stake_data.keeper),
     **_of(
         "rails prisma sequelize artisan alembic knex typeorm flyway liquibase manage.py django-admin mix",
         _framework,
