@@ -141,7 +141,9 @@ def _always(what: str, peril: Peril = Peril.IRREVERSIBLE) -> Judge:
     return judge
 
 
-_PAYS: Final = named("send sendtoaddress sendmany sendpayment payinvoice pay transfer withdraw burn")
+_PAYS: Final = named(
+    "send sendtoaddress sendmany sendpayment payinvoice pay transfer withdraw burn"
+)
 
 
 def _wallet(name: str, words: Sequence[str]) -> Told:
