@@ -77,7 +77,8 @@ def not_there(asked: str, found: FoundFile) -> str:
     if not found.near:
         return f"{said} /file alone lists what is at its top."
     near = "\n".join(f"• {in_quotes(path, 200)}" for path in found.near)
-    return f"{said} Near it:\n{near}\nSay: send, and one of these names."
+    line = in_quotes(f"send {found.near[0]}", 200)
+    return f"{said} Near it:\n{near}\nSay, for one of them: {line}"
 
 
 def folder(found: FoundFile) -> list[Words]:

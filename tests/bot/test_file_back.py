@@ -86,7 +86,7 @@ async def test_what_is_not_there_names_what_is_near_and_no_agent_is_asked(stage:
     await stage.phone.wait_for(lambda m: "Stop" in m.labels)
     stage.phone.send("send me plan.md")  # the only goal there is
     said = await stage.phone.wait_for(lambda m: "There is no plan.md" in m.text)
-    assert "docs/plan.md\nweb/plan.md" in said.text
+    assert "• “docs/plan.md”\n• “web/plan.md”" in said.text
     assert "send docs/plan.md" in said.text
     assert stage.door.asked == []
 
