@@ -14,14 +14,18 @@ from itertools import chain
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.intake.calls import called
+from bot.intake.checked import read
 from bot.intake.chosen import chosen
 from bot.intake.commands import commanded
 from bot.intake.groups import grouped
 from bot.intake.halves import begun, full
 from bot.intake.lines import at_line_end, joined
+from bot.intake.makers import of_makers
 from bot.intake.nearby import Near, near
-from bot.intake.shapes import SHAPES, Shape
+from bot.intake.shapes import SHAPES, Shape, stands_in
 from bot.intake.tied import tied
+from bot.intake.tongues import in_tongues
 from bot.intake.unlisted import unlisted
 from stores.recovery import codes_in
 
@@ -68,10 +72,20 @@ def find(text: str) -> list[Key]:
         Key(_tidy(one.name) or "SECRET", one.value, one.start, one.end)
         for one in map(
             partial(_wrapped_on, text),
-            chain(near(text), tied(text), commanded(text), chosen(text)),
+            chain(
+                near(text),
+                tied(text),
+                commanded(text),
+                chosen(text),
+                called(text),
+                of_makers(text),
+                in_tongues(text),
+            ),
         )
     ]
-    found += [Key(one.name, one.value, one.start, one.end) for one in grouped(text)]
+    found += [
+        Key(one.name, one.value, one.start, one.end) for one in chain(grouped(text), read(text))
+    ]
     sure = [key for key in found if key.sure]
     found += [
         Key(_named(text, one.start) or one.name, one.value, one.start, one.end)
@@ -100,6 +114,8 @@ def shaped(text: str) -> Iterator[Key]:
     """Yield those that their provider's shape tells, whatever stands around them."""
     yield from _codes(text)
     for key in _shaped(text):
+        if stands_in(key.value):
+            continue
         yield Key(_named(text, key.start) or key.name, key.value, key.start, key.end, sure=True)
 
 

@@ -103,7 +103,7 @@ _MADE_FORMS: Final = (
     ),
     (
         "authorization",
-        r"\bauthorization:\s*(?:basic|bearer|token|apikey|digest|negotiate|splunk|sso-key)\s+"
+        r"\bauthorization[\"']?\s*[:,=]\s*[\"'`]?(?:[a-z][\w-]{1,23}[ =]\s*)?(?:token=)?[\"']?"
         r"(?P<value>[A-Za-z0-9+/_.~=:-]{12,})",
     ),
     (

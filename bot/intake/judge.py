@@ -10,11 +10,11 @@ from collections import Counter
 from typing import Final
 
 _PLACEHOLDER: Final = re.compile(
-    r"x{4,}|\*{3,}|\.{3}|<|(?<![A-Z0-9])(?:change_?me|your[_-]|example|placeholder|redacted|dummy|todo)|(?-i:\$\{|^\$\w|\$\(|\$[A-Z][A-Z_]{2,})|%\w+%|"
+    r"x{4,}|(?-i:EXAMPLE(?:KEY)?\Z)|\*{3,}|\.{3}|<|(?<![A-Z0-9])(?:change_?me|your[_-]|example|placeholder|redacted|dummy|todo)|(?-i:\$\{|^\$\w|\$\(|\$[A-Z][A-Z_]{2,})|(?<![A-Za-z0-9])%[A-Za-z_]\w+%(?![0-9A-F]{2})|"
     r"\{\{|\?:|\\|A-Za-z|a-z0-9|A-Z0-9|process\.env|os\.environ|getenv|secrets\.|vars\.|config\.|settings\.|self\.|this\.|args\.|req\.",
     re.IGNORECASE,
 )
-_UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 HEX: Final = re.compile(r"(?:0x)?[0-9a-f]+", re.IGNORECASE)
 _HASH: Final = re.compile(r"(?:sha(?:1|256|384|512)|md5|h1)[-:=]", re.IGNORECASE)
 _PATH: Final = re.compile(
@@ -32,6 +32,7 @@ _STAND_IN: Final = re.compile(
     r"pass(?:word|wd|phrase)?\d{0,3}|secret|token|user|admin|root|guest|test(?:ing)?|postgres|mysql|mongo|redis|"
     r"hidden|none|null|true|false|string|required|optional|replace[_-]?me|replace[_-]this.*|fill[_-]?me|enter.*here|"
     r"(?:my|some|the|new|old|wrong|right|fake|test|sample|demo)[_-]?(?:api[_-]?)?(?:password|secret|token|key)\d{0,3}|"
+    r"(?-i:(?=.*(?:KEY|TOKEN|SECRET|PASS|USER|YOUR|HERE|VALUE))[A-Z]{2,20}(?:_[A-Z0-9]{1,20})*)|"
     r"(.)\1*",
     re.IGNORECASE,
 )
@@ -39,7 +40,9 @@ _VERSION: Final = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T_-][\d:.+Z-]*)?|v?\d+(?:\.\d+)+(?:[-+._]?[a-z]{0,8}\d{0,4})*|\d{1,2}:\d\d.*",
     re.IGNORECASE,
 )
-_PUBLIC: Final = re.compile(r"AAAA[A-Z]3Nza|age1|pk_(?:live|test)_|npub1|xpub")
+_PUBLIC: Final = re.compile(
+    r"AAAA[A-Z]3Nza|age1|pk_(?:live|test|prod|sandbox)_|pk-lf-|pk\.eyJ|sb_publishable_|phc_|npub1|[xyz]pub"
+)
 _FINGERPRINT: Final = re.compile(r"(?:[0-9A-F]{2}:){5}", re.IGNORECASE)
 _LABEL: Final = re.compile(r"(?:[A-Z][A-Z0-9_]{2,30}|[a-z_]{2,20})[=:](?=[^=:])")
 _PHRASE: Final = re.compile(r"(?:[A-Za-z]{3,10}[-_.]){3,7}[A-Za-z]{3,10}[-_.]?\d{0,4}")
@@ -73,7 +76,7 @@ def only_words(value: str) -> bool:
 
 def odd(value: str) -> bool:
     """A password somebody made up: letters and digits or signs mixed, and no code."""
-    if len(value) < 8 or no_secret(value) or _UUID.fullmatch(value):
+    if len(value) < 8 or no_secret(value) or UUID.fullmatch(value):
         return False
     letters, digits = re.search(r"[A-Za-z]", value), re.search(r"[0-9]", value)
     signs = re.search(r"[!@#$%^&*?~+]", value)
@@ -86,7 +89,7 @@ def random(value: str, *, hashes: bool = False) -> bool:
     """Return whether a machine made this; `hashes`: hex of a hash's length and ids count too."""
     if len(value) < 12 or no_secret(value):
         return False
-    if _UUID.fullmatch(value):
+    if UUID.fullmatch(value):
         return hashes
     if HEX.fullmatch(value):
         return (hashes or len(value.removeprefix("0x")) not in HEX_HASHES) and (
@@ -103,11 +106,13 @@ def random(value: str, *, hashes: bool = False) -> bool:
 
 
 def no_secret(value: str) -> bool:
-    plain = value.strip("\"'`")
+    plain = value.strip("\"'`").rstrip("=")
     return bool(
         stands_for(plain)
         or _PLACEHOLDER.search(plain)
         or _HASH.match(plain)
+        or _PUBLIC.match(plain)
+        or _STAND_IN.fullmatch(plain)
         or _DATE.match(plain)
         or "://" in plain
         or re.search(r"[:=]{2}|->|=>|&&|\|\||\.\w+\.[a-z]+$|^[./~]", plain)
@@ -152,7 +157,7 @@ def made(value: str, least: int = 12) -> bool:
     core = value.rstrip("=").removeprefix("base64:")
     if len(core) < least or placeholder(core) or _other(core):
         return False
-    if _UUID.match(core) and len(core) <= 40:
+    if UUID.match(core) and len(core) <= 40:
         return True
     if HEX.fullmatch(core):
         return len(core) >= 20 and _mixed(core) and entropy(core) >= 2.6
@@ -165,13 +170,31 @@ def made(value: str, least: int = 12) -> bool:
     return entropy(core) >= 3.0 and len(set(core)) >= 8
 
 
+def by_chance(value: str) -> bool:
+    """Return whether a value of twenty characters or more is neither words, an id nor hex, whatever is beside it."""
+    if len(value) < 20 or not made(value, 20) or UUID.match(value) or HEX.fullmatch(value):
+        return False
+    if re.match(
+        r"[a-z]{2,8}_|[A-Za-z]+-[a-z]+-|sha\d|[\w-]+\.[a-z]{2,4}(?:\.|/|\Z)|\d{4}-\d\d", value
+    ):
+        return False  # an id with its kind before it, a name with a hash, a host
+    if not re.search(r"[0-9]", value):
+        return _tossed(value)
+    return _dense(value) or _jumbled(value) or _tossed(value)
+
+
+def public(value: str) -> bool:
+    """Return whether a value is made to be shown: a publishable key, a public one."""
+    return _PUBLIC.match(value) is not None
+
+
 def password(value: str, *, said: bool = False) -> bool:
     """Return whether somebody made a value up to be a password; `said`: it stands in a sentence."""
     if len(value) < 8 or placeholder(value) or _other(value):
         return False
     if phrase(value) or _tossed(value) or (len(value) >= 12 and _jumbled(value)):
         return True
-    if _UUID.fullmatch(value):
+    if UUID.fullmatch(value):
         return True
     signs = re.search(r"[!@#$%^&*?~+]", value) and re.search(r"[0-9]", value)
     if said and not signs and _WORDS.fullmatch(value) and not _YEARED.fullmatch(value):

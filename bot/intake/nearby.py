@@ -8,6 +8,7 @@ Neighbours: shapes.py (keys that can be told by themselves), bot/keys.py (the do
 import re
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -35,6 +36,8 @@ _IS_THE: Final = re.compile(
     rf"(?:[\w-]+ ){{0,3}}(?:{_STRONG}|{_PASS}|key)\b",
     re.IGNORECASE,
 )
+NEXT_FIELD: Final = re.compile(r"[&;]\w+=.*")  # of a form, behind a value
+NAMED_HASH: Final = re.compile(r"(?:[A-Za-z0-9.]+[-_])+[0-9a-f]{32,64}")  # of a cache, a list
 AHEAD: Final = 80  # characters behind a word that what it speaks of stands within
 
 _WORDED: Final = re.compile(
@@ -65,6 +68,15 @@ _NO_SECRET: Final = re.compile(
 
 
 IN_ADDRESS: Final = re.compile(r"\barn:[\w:/-]*\Z")  # of a secret, and not the secret
+# A key to a cache or a table opens nothing: "restored from key: …", "clé de cache : …".
+_OPENS_NOTHING: Final = re.compile(
+    r"\b(?:cache[ds]?|caching|restored?|cach[ée]|zwischenspeicher|primary|foreign|partition|idempotency|"
+    r"кэша?|кеша?|étrang[eè]re|primaire|primaria|dedupe?|lookup|map)\b",
+    re.IGNORECASE,
+)
+_KEYS: Final = re.compile(
+    r"keys?|cl[ée]s?|clave|chave|chiave|sleutel|schlüssel|ключ\w*|klucz\w*", re.IGNORECASE
+)
 
 
 class Near(Struct, frozen=True):
@@ -88,7 +100,10 @@ def near(text: str) -> Iterator[Near]:
             continue
         if IN_ADDRESS.search(text, max(0, found.start() - 120), found.start()):
             continue
-        if _assigned(name, tidy(found["value"]), found["after"]):
+        if names_no_secret(text, found.start(), found.end("word")):
+            continue
+        value = NEXT_FIELD.sub("", tidy(found["value"]))
+        if _assigned(name, value, found["after"]):
             yield _near(found, name)
     for form in (_FLAG, _WORDED):
         for found in form.finditer(text):
@@ -117,6 +132,8 @@ def _said(text: str) -> Iterator[Near]:
             continue
         if IN_ADDRESS.search(text, max(0, word.start() - 120), word.start()):
             continue
+        if names_no_secret(text, word.start(), word.end()):
+            continue
         for found in _RUN.finditer(text, word.end(), min(len(text), end + 200)):
             if (
                 found.start() < end
@@ -135,12 +152,20 @@ def _always(text: str) -> Iterator[Near]:
                 yield _near(found, name)
     for form, name in ((_SIGNED, "SIGNATURE"), (_REGISTRY, "REGISTRY_AUTH"), (_HEADER, "TOKEN")):
         for found in form.finditer(text):
-            if random(found["value"], hashes=True):
+            if random(unquote(found["value"]), hashes=True):
                 yield _near(found, name)
 
 
+def names_no_secret(text: str, start: int, end: int) -> bool:
+    """Return whether a bare word for a key, at this place, is that of a cache or a table."""
+    if not _KEYS.fullmatch(text, start, end) or text[start - 1 : start] in ("_", "-"):
+        return False
+    line = text.rfind("\n", 0, start) + 1
+    return _OPENS_NOTHING.search(text[max(line, start - 40) : end + 12]) is not None
+
+
 def _near(found: re.Match[str], name: str) -> Near:
-    value = tidy(found["value"])
+    value = NEXT_FIELD.sub("", tidy(found["value"]))
     start = found.start("value")
     return Near(name, value, start, start + len(value))
 
@@ -154,6 +179,8 @@ def _assigned(name: str, value: str, after: str) -> bool:
     shouted = bool(re.fullmatch(r"[A-Z][A-Z0-9_]*", name))
     if re.search(rf"(?:{_PASS})$", name, re.IGNORECASE):
         return odd(value) or (shouted and "_" in name and len(value) >= 8 and only_words(value))
+    if loose and NAMED_HASH.fullmatch(value):
+        return False
     if loose and not shouted:
         return len(value) >= 20 and random(value)
     return len(value) >= 12 and random(value, hashes=True)

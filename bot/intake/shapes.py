@@ -66,6 +66,8 @@ _BY_WORD: Final = (
         r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}",
     ),
     ("DATABRICKS_TOKEN", "dapi", f"{H}{{32}}(?:-[0-9])?"),
+    ("K3S_TOKEN", "K10", f"{H}{{64}}::(?:[a-z][a-z0-9-]{{1,20}}:)?{A}[A-Za-z0-9._-]{{11,}}"),
+    ("SWARM_TOKEN", "SWMTKN-1-", "[a-z0-9]{40,60}-[a-z0-9]{20,30}"),
     ("OPENSHIFT_TOKEN", "sha256~", f"{B}{{43}}"),
     ("TAILSCALE_AUTH_KEY", "tskey-", f"(?:[a-z]{{2,12}}-)?{A}{{8,24}}-{A}{{16,40}}"),
     ("CLOUDFLARE_ORIGIN_CA_KEY", "v1.0-", f"{H}{{24}}-{H}{{100,160}}"),
@@ -122,7 +124,11 @@ _BY_WORD: Final = (
     ("PLAID_TOKEN", "access-", f"(?:sandbox|development|production)-{UUID}"),
     ("FLUTTERWAVE_KEY", "FLWSECK", f"(?:_TEST)?-{A}{{12,34}}(?:-X)?"),
     ("RAZORPAY_KEY", "rzp_", f"(?:live|test)_{A}{{14}}"),
-    ("MOLLIE_API_KEY", "live_", f"(?={B}{{0,12}}[0-9]|{B}{{0,6}}[A-Z]){B}{{30,44}}(?!{B})"),
+    (
+        "MOLLIE_API_KEY",
+        "live_",
+        f"(?<!pk_live_)(?={B}{{0,12}}[0-9]|{B}{{0,6}}[A-Z]){B}{{30,44}}(?!{B})",
+    ),
     ("PADDLE_API_KEY", "pdl_", f"(?:live|sdbx)_apikey_{A}{{26}}_{A}{{22}}_{A}{{3}}"),
     ("DUFFEL_TOKEN", "duffel_", f"(?:live|test)_{B}{{43}}"),
     ("EASYPOST_API_KEY", "EZ", f"[AT]K{A}{{54}}"),
@@ -173,6 +179,11 @@ _BY_WORD: Final = (
     ("ADOBE_CLIENT_SECRET", "p8e-", f"{A}{{32}}"),
     ("YANDEX_TOKEN", "AQVN", f"{B}{{35,38}}(?!{B})"),
     ("YANDEX_TOKEN", "y0_", f"{B}{{50,}}"),
+    (
+        "TWITTER_BEARER_TOKEN",
+        "AAAAAAAAAAAAAAAAAAAAA",
+        "(?=[A-Za-z0-9]{0,80}%[23][0-9A-F])[A-Za-z0-9%]{60,}",
+    ),
     ("TELNYX_API_KEY", "KEY0", f"[A-F0-9]{{30,34}}_{B}{{20,24}}"),
     ("INFRACOST_API_KEY", "ico-", f"{A}{{32}}"),
     ("JWT", "eyJ", rf"{B}{{8,}}\.eyJ{B}{{8,}}\.{B}{{16,}}"),
@@ -184,6 +195,7 @@ _BY_FORM: Final = (
     ("DISCORD_BOT_TOKEN", rf"[MNO][A-Za-z0-9]{{22,27}}\.{B}{{6}}\.{B}{{27,40}}(?!{B})"),
     ("AZURE_CLIENT_SECRET", r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     ("TERRAFORM_TOKEN", rf"{A}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,70}}"),
+    ("ASANA_TOKEN", f"[0-9]/[0-9]{{12,20}}(?:/[0-9]{{12,20}})?:{H}{{32}}(?![A-Za-z0-9])"),
     ("MAILCHIMP_API_KEY", f"{H}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9])"),
     ("MATRIX_TOKEN", f"syt_[A-Za-z0-9_=-]{{4,60}}_{A}{{20}}_{A}{{6}}(?!{A})"),
 )
@@ -203,3 +215,10 @@ SHAPES: Final = (
     *(Shape(name, "", re.compile(_BEFORE + form)) for name, form in _BY_FORM),
 )
 KINDS: Final = frozenset(shape.name for shape in SHAPES)
+# What makers write in a key's place where they show how theirs look.
+_STAND_IN: Final = re.compile(r"EXAMPLE(?:KEY)?\Z|[xX]{8,}|0{10,}|(?i:[_-]your[_-])")
+
+
+def stands_in(value: str) -> bool:
+    """Return whether this only shows what a key looks like: `AKIA…EXAMPLE`, `sk_live_xxxxxxxx`."""
+    return "PRIVATE KEY" not in value and _STAND_IN.search(value) is not None

@@ -14,20 +14,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.intake.judge import made, only_words, password, tidy
-from bot.intake.nearby import IN_ADDRESS, Near
+from bot.intake.nearby import IN_ADDRESS, NAMED_HASH, NEXT_FIELD, Near, names_no_secret
 
 _PASS: Final = (
     r"passwords?|passwd|passphrases?|passcode|passwort|kennwort|has[lł]o|hasła|contrase[nñ]a|"
-    r"mot de passe|senha|wachtwoord|lösenord|heslo|пароль|пароля|psk|pwd|pass|pw"
+    r"mots? de passe|mdp|code d['’]acc[eè]s|senha|palavra-passe|wachtwoord|lösenord(?:et)?|heslo|hesla|"
+    r"пароль|пароля|паролем|паролю|adgangskoden?|passord(?:et)?|salasana|jelsz[óo]|parola(?:s[\u0131i])?|"
+    r"[şs]ifre(?:s[i\u0131](?:ni)?)?|m[ậa]t kh[ẩa]u|kata sandi|лозинка|geslo|psk|pwd|pass|pw"
 )
 _KEY: Final = (
     r"(?:api|access|secret|private|auth|signing|encryption|account|app|application|admin|server|"
     r"service|master|root|client|licen[sc]e|shared|session|bot|deploy|sdk|write|storage|user|"
     r"webhook|unseal|global|restricted|preshared)[_ .-]?keys?(?:[_ ]base(?![a-z0-9]))?|"
-    r"schlüssel|klucz|ключ|clave|chave"
+    r"schlüssel|klucz(?:a|em)?|ключа|ключом|ключу|ключ|clave|chave|cl[ée]s?(?= )|sleutel|anahtar(?:[\u0131i](?:n[\u0131i])?)?|"
+    r"nyckeln?|nøgle(?:n)?|nøkkel(?:en)?|avain|chiave|cheie|cheia|kulcs|kl[íúi]č|ključ|kunci|llave"
 )
 _TOKEN: Final = (
-    r"(?:auth|access|api|id|bot)?tokens?|токен|secreto|secrets?|sekret|секрет|credentials?|"
+    r"(?:auth|access|api|id|bot)?tokens?|токена|токеном|токен|jet(?:on|ón)|secreto|secrets?|segreto|segredo|sekret|секрета|секрет|credentials?|"
     r"geheimnis|(?:erlang|session|auth)_?cookie|_auth(?![a-z])|_pat(?![a-z])"
 )
 _NOUN: Final = re.compile(rf"(?P<key>{_KEY})|(?P<pass>{_PASS})|(?P<token>{_TOKEN})|(?P<bare>keys?)")
@@ -55,7 +58,10 @@ _OPEN: Final = r"(?:[\"'`*(\[]|\[\]byte\(|</?\w{1,10}>){0,4}(?:(?:Bearer|Basic)[
 _SIGN: Final = r"(?:=>|:=|->|[:=|→—–👉]|(?<=[ \t])-(?=[ \t])){1,2}"
 _TYPE: Final = r"(?::[ \t]*[&\w<>\[\].? ]{1,30}(?==))?"
 _NOTE: Final = r"[ \t]*(?:\([^()\n]{1,30}\)[ \t]*)?"
-_ARE: Final = r"[ \t](?:is|ist|lautet|heißt|es|é|est|jest|to|are|was|now|equals|это)"
+_ARE: Final = (
+    r"[ \t](?:is|ist|lautet|heißt|es|é|est|jest|to|are|was|now|equals|это|è|là|son|sono|wird|wurde|теперь|er|är|nu|(?:ora|ahora|agora) (?:è|es|é)|"
+    r"changed to|set to)(?=[ :])|,?[ \t]c['’]est(?=[ :])"
+)
 
 _SET: Final = (
     re.compile(rf"{_SHUT}{_NOTE}{_TYPE}{_SIGN}[\"'`*]{{0,3}}[ \t]*{_OPEN}{_VALUE}"),
@@ -66,7 +72,8 @@ _SET: Final = (
 _TOLD: Final = (
     re.compile(rf"[ \t]+(?:[^\w\s]{{1,2}}[ \t]+)?{_OPEN}{_VALUE}"),
     re.compile(
-        rf"(?:[ \t]+[^\s:=\"'`]{{1,30}}){{0,6}}?(?:[ \t]*[:=]|{_ARE}:?)[ \t]*{_OPEN}{_VALUE}"
+        rf"(?:[ \t]+[^\s:=\"'`]{{1,30}}(?:['’][^\s:=\"'`]{{1,20}})?){{0,6}}?"
+        rf"(?:[ \t]*[:=]|[ \t][—–→](?=[ \t])|(?:{_ARE}):?)[ \t]*{_OPEN}{_VALUE}"
     ),
 )
 _BENEATH: Final = re.compile(
@@ -79,7 +86,6 @@ _ABOVE: Final = re.compile(
     re.IGNORECASE,
 )
 LONG: Final = 200  # characters of a value within which no further names are looked for
-_NEXT_FIELD: Final = re.compile(r"[&;]\w+=.*")
 
 
 def tied(text: str) -> Iterator[Near]:
@@ -111,6 +117,8 @@ def _name(text: str, noun: re.Match[str]) -> str | None:
         return None
     before = _BEFORE.search(text, max(0, noun.start() - 60), noun.start())
     prefix = before[0] if before else ""
+    if names_no_secret(text, noun.start(), noun.end()):
+        return None
     if _NO_SECRET.search(text[max(0, noun.start() - 14) : noun.start()]):
         return None
     if IN_ADDRESS.search(text, max(0, noun.start() - 120), noun.start()):
@@ -150,6 +158,8 @@ def _set(text: str, name: str, noun: re.Match[str], value: str) -> bool:
     settings = bool(re.fullmatch(r"\$?[A-Z][A-Z0-9_]*", name)) and "_" in name
     if noun["pass"] or _WIRELESS.search(name):
         return password(value) or (settings and len(value) >= 8 and only_words(value))
+    if noun["bare"] and not settings and NAMED_HASH.fullmatch(value):
+        return False
     if noun["bare"] and not settings:
         plain_hex = re.fullmatch(r"[0-9a-f-]+", value)
         return made(value, 20) and (not plain_hex or _branded(text, noun))
@@ -160,7 +170,7 @@ def _told(text: str, name: str, noun: re.Match[str], value: str) -> bool:
     if noun["pass"] or _WIRELESS.search(name):
         return password(value, said=True)
     if noun["bare"] and name.lower() == noun[0]:
-        return _branded(text, noun) and made(value, 16)
+        return _branded(text, noun) and made(value, 16) and not NAMED_HASH.fullmatch(value)
     return made(value)
 
 
@@ -171,7 +181,7 @@ def _branded(text: str, noun: re.Match[str]) -> bool:
 
 def _cut(text: str, found: re.Match[str], *, told: bool) -> str:
     """Return a value without what only follows it: the next field, or a sentence's end."""
-    value = _NEXT_FIELD.sub("", found["value"])
+    value = NEXT_FIELD.sub("", found["value"])
     if text[found.end("value") : found.end("value") + 1] in ("'", '"', "`"):
         return value
     return value.rstrip(".,;:" if told else ",;")

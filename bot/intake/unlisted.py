@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from bot.intake.judge import entropy, placeholder
+from bot.intake.judge import entropy, placeholder, public
 from bot.intake.nearby import Near
 
 _WORD: Final = (
@@ -29,7 +29,9 @@ def unlisted(text: str) -> Iterator[Near]:
     for form in _FORMS:
         for found in form.finditer(text):
             tail = found["tail"]
-            if not placeholder(found[0]) and (form is _FORMS[0] or _by_chance(tail)):
+            if not (placeholder(found[0]) or public(found[0])) and (
+                form is _FORMS[0] or _by_chance(tail)
+            ):
                 yield Near("SECRET", found[0], *found.span())
 
 

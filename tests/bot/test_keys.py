@@ -10,7 +10,7 @@ KEYS = {
     "ANTHROPIC_API_KEY": f"sk-ant-api03-{B}",
     "OPENAI_API_KEY": f"sk-proj-{B}",
     "GITHUB_TOKEN": f"ghp_{B[:36]}",
-    "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE",
+    "AWS_ACCESS_KEY_ID": "AKIA" + "QX7RV2MPLT9ZB4KD",
     "GOOGLE_API_KEY": f"AIza{B[:35]}",
     "SLACK_TOKEN": "xoxb-1234567890-abcdefghij",
     "STRIPE_API_KEY": f"sk_live_{B[:24]}",

@@ -19,7 +19,7 @@ def test_every_planted_secret_stands_whole_in_its_message() -> None:
 
 @pytest.mark.parametrize("half", Half)
 def test_what_is_found_and_what_else_is_taken_gets_no_worse(half: Half) -> None:
-    """The floor is what it was at first, when nothing had been mended: raise it with each mending."""
+    """The floor is what the last mending reached: raise it with each."""
     found = figures(half)
-    assert found.recall >= 0.89, len(found.missed)
-    assert len(found.alarms) <= 13, len(found.alarms)
+    assert found.recall >= (0.995 if half is Half.SHOWN else 0.94), len(found.missed)
+    assert len(found.alarms) <= 1, len(found.alarms)
