@@ -104,7 +104,10 @@ class Taps:
             await self._outbox.seen(pressed.card, one.by.chat, int(message["message_id"]))
         sure = self._sure(pressed, message, goal)
         secret = logins.asked_by(self._cards.live.get(pressed.card), pressed.verb)
-        asks = pressed.verb in NEEDS_TEXT or sure is not None or secret is not None
+        pinned = self._takes_pin(pressed)
+        asks = pressed.verb in NEEDS_TEXT or any(
+            what is not None for what in (sure, secret, pinned)
+        )
         if self._cards.locked and asks:
             self._answer(query, text.LOCKED, alert=True)  # rather than ask for what is refused then
             return Reply()
@@ -120,9 +123,9 @@ class Taps:
         if sure is not None:
             self._answer(query, "")
             return Reply((sure,))
-        if (card := self._takes_pin(pressed)) is not None:
+        if pinned is not None:
             before = under_tap(message, pressed, self._cards)
-            pad = self._pads.for_card(card, parted(pressed.verb)[0], before, self._outbox.wall())
+            pad = self._pads.for_card(pinned, parted(pressed.verb)[0], before, self._outbox.wall())
             return await self._opened(query, pad, goal)
         if pressed.verb == DROP_IT:
             pressed = replace(pressed, verb="drop")

@@ -157,15 +157,16 @@ async def test_wrong_ones_count_over_a_restart(tmp_path: Path) -> None:
 
 
 async def test_while_it_is_locked_no_pin_is_asked_for(tmp_path: Path) -> None:
-    laid(tmp_path)
+    source = laid(tmp_path)
     async with chatting(tmp_path, scenario=str(tmp_path / "scenario.json")) as chat:
         await pin_set(chat)
+        card = await ready_to_push(chat, source)
         settings = await chat.sent("/settings", "New goals begin with", label="PIN")
         page = await chat.tapped(settings, "PIN", label="Off")
         settings = await chat.sent("/settings", "New goals begin with", label="Owners")
         owners = await chat.tapped(settings, "Owners", label="Add")
         await chat.sent("/lock", "Locked: no tap and no line decides anything")
-        for message, label in ((page, "Off"), (owners, "Add")):
+        for message, label in ((page, "Off"), (owners, "Add"), (card, "Push")):
             answer = await chat.phone.answered(chat.phone.tap(message, label))
             assert "Locked. Unlock at the box" in answer.answer
 
