@@ -171,9 +171,12 @@ async def test_a_command_runs_with_a_key_once_the_owner_allowed_it_and_its_value
         assert "No Always: it can run whatever it is handed." in card.text
         assert card.labels == ["Allow once", "Deny"]
         assert not list(runs_of(deck.folder).glob("*-key-*"))
+        await deck.engine.door.set_ports("shop", "5432", cause="ports")
         told = await deck.chat.tapped(
             card, "Allow once", "Command with a key allowed", "It ran: exit 0"
         )
+        (order,) = runs_of(deck.folder).glob("*-key-*/spec.json")
+        assert json.loads(order.read_text())["fence"]["ports"] == [5432]
         assert "Allowed by you" in told.text
         heard = await deck.heard("run_with_secret: exit 0 after")
         assert "it is {{STRIPE_KEY}}\n{{STRIPE_KEY}}" in heard
