@@ -139,9 +139,13 @@ def _said(text: str) -> Iterator[Near]:
                 found.start() < end
                 and not _LABEL.match(found["value"])
                 and random(tidy(found["value"]))
-                and not (word[0].lower() == "key" and HEX.fullmatch(tidy(found["value"])))
+                and not (word[0].lower() == "key" and _hashed(tidy(found["value"])))
             ):
                 yield _near(found, word[0])
+
+
+def _hashed(value: str) -> bool:
+    return bool(HEX.fullmatch(value) or NAMED_HASH.fullmatch(value))
 
 
 def _always(text: str) -> Iterator[Near]:

@@ -51,6 +51,7 @@ def test_a_key_is_found_by_its_maker_its_call_or_its_checksum_in_many_tongues(
         "commit " + HEX + "a1b2c3d4 deployed to Vercel",
         "Sentry event " + HEX,
         "Cache restored from key: pip-" + HEX + "a1b2c3d4",
+        "React key: item-" + HEX,
         "clé de cache : Linux-node-" + HEX + HEX,
         '{"password": "required|min:12|confirmed"}',
         "access_token=ACCESS_TOKEN&refresh_token=REFRESH_TOKEN",
