@@ -14,6 +14,8 @@ whether it may. Linux and the standard library only.
 from __future__ import annotations
 
 import ctypes
+import errno
+import fcntl
 import os
 import re
 import select
@@ -44,7 +46,7 @@ _ENDS_S = 5.0
 _LOOK_S = 0.02
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
 _LOOPBACK = re.compile(
-    r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?![\w.-])",
+    r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?![\w.:-])",
     re.IGNORECASE,
 )
 _USUAL = {"http": 80, "https": 443}
@@ -75,7 +77,7 @@ class Network:
         """
         named = sorted(set(ports))
         self.resolv, dns = resolver()
-        self._shut = [(net.family, _request(net)) for net in shut()]
+        self._shut = [*_LOOPBACKS, _LINK, *shut()]
         self._closing = False
         self._watcher: threading.Thread | None = None
         self._errors = os.memfd_create("pasta")
@@ -114,10 +116,11 @@ class Network:
         for handle, kind in zip(self._handles, (_NEW_USER, _NEW_NET)):
             if _libc.setns(handle, kind):
                 raise OSError(ctypes.get_errno(), "setns")
+        six, ways = _has_six(), _ways_out()
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as kernel:
-            for family, request in self._shut:
-                if family == socket.AF_INET or _has_six():
-                    kernel.send(request)
+            for net in self._shut:
+                for way in ways if six or net.family == socket.AF_INET else ():
+                    kernel.send(_request(net, way))
                     _accepted(kernel.recv(4096))
 
     def watch(self, on_end: Callable[[], None]) -> None:
@@ -247,12 +250,8 @@ def _packed(address: str) -> bytes:
     return socket.inet_pton(family, address.partition("%")[0])
 
 
-_LOCAL = (  # what has a meaning of its own inside
-    Net(_packed("127.0.0.0"), 8),
-    Net(_packed("0.0.0.0"), 8),
-    Net(_packed("::1"), 128),
-    Net(_packed("::"), 128),
-)
+_LOOPBACKS = (Net(_packed("127.0.0.0"), 8), Net(_packed("::1"), 128))
+_LOCAL = (*_LOOPBACKS, Net(_packed("0.0.0.0"), 8), Net(_packed("::"), 128))  # the fence's own
 _LINK = Net(_packed("fe80::"), 10)
 
 
@@ -304,19 +303,38 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _request(net: Net) -> bytes:
-    """Return what asks the kernel to make a net unreachable."""
-    main, static, universe, unreachable = 254, 4, 0, 7
-    route = struct.pack("=8BI", net.family, net.bits, 0, 0, main, static, universe, unreachable, 0)
+def _request(net: Net, way: int) -> bytes:
+    """Return what asks the kernel to take a net for this side's own, also for who names the way out.
+
+    A route that says "unreachable" is passed over for a socket that is bound to the interface, for a
+    datagram that names it, and for a link-local address, which always does: pasta would then carry it.
+    """
+    local, static, host, own = 255, 4, 254, 2
+    route = struct.pack("=8BI", net.family, net.bits, 0, 0, local, static, host, own, 0)
     whole = route + struct.pack("=HH", 4 + len(net.address), 1) + net.address
-    # RTM_NEWROUTE; it is to be answered, and made or put in place of another
-    return struct.pack("=IHHII", 16 + len(whole), 24, 0x1 | 0x4 | 0x400 | 0x100, 1, 0) + whole
+    whole += struct.pack("=HHI", 8, 4, way)
+    # RTM_NEWROUTE; it is to be answered, and made beside what the kernel has for the same net
+    return struct.pack("=IHHII", 16 + len(whole), 24, 0x1 | 0x4 | 0x400 | 0x800, 1, 0) + whole
 
 
 def _accepted(answer: bytes) -> None:
     code = -struct.unpack_from("=i", answer, 16)[0]
-    if code:
+    if code not in (0, errno.EEXIST):
         raise OSError(code, "a route could not be shut")
+
+
+def _ways_out() -> list[int]:
+    """Return the interfaces that are up and lead out of this process's network."""
+    ways = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        for number, name in socket.if_nameindex():
+            told = fcntl.ioctl(asking, 0x8913, struct.pack("16sH14x", os.fsencode(name), 0))
+            (flags,) = struct.unpack_from("H", told, 16)
+            if flags & 0x1 and not flags & 0x8:  # IFF_UP, IFF_LOOPBACK
+                ways.append(number)
+    if not ways:
+        raise OSError("no way out of the network made for it")
+    return ways
 
 
 def _has_six() -> bool:

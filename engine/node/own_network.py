@@ -133,7 +133,7 @@ def _judged(seen: Sequence[str], said: Sequence[str], code: int) -> str:
         return "a trial of pasta failed: a port it was to lead to did not answer"
     if "apart" not in seen:
         return "a trial of pasta leaks: this machine's own network shows inside"
-    if "metadata=EHOSTUNREACH" not in seen:
+    if "metadata=ECONNREFUSED" not in seen:
         return "a trial of pasta leaks: a cloud's metadata shows inside"
     if said != ["inside"]:
         return f"a trial of pasta failed: {' '.join(said)[:200] or 'its fence did not stand'}"

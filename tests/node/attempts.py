@@ -272,12 +272,19 @@ def through_the_gateway(port: int) -> Attempt:
 
 
 def has_way_to(address: str) -> Attempt:
-    """Say whether a route leads there. A datagram socket's connect sends nothing."""
+    """Say whether a route leads out, there. A datagram socket's connect sends nothing."""
+
+    def size(where: str) -> int:
+        six = ":" in where
+        with socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM) as mine:
+            mine.connect((where, 80))
+            if six:
+                return mine.getsockopt(socket.IPPROTO_IPV6, 24)  # IPV6_MTU
+            return mine.getsockopt(socket.IPPROTO_IP, 14)  # IP_MTU
 
     def attempt() -> str:
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        with socket.socket(family, socket.SOCK_DGRAM) as mine:
-            mine.connect((address, 80))
+        if size(address) == size("::1" if ":" in address else "127.0.0.1"):
+            return "it leads to our own loopback"
         return GOT + "a route"
 
     return attempt

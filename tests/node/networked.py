@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -56,6 +57,34 @@ def abstract(name):
 kinds = {"tcp": tcp, "udp": udp, "abstract": abstract}
 asked = json.loads(sys.argv[1])
 print(json.dumps({name: tried(kinds[kind](*words)) for name, (kind, *words) in asked.items()}))
+"""
+
+# As above, by who names the way out, which a socket may without any right.
+BY_THE_WAY = r"""
+import errno, json, socket, struct, sys
+number, device = [one for one in socket.if_nameindex() if one[1] != "lo"][0]
+def tried(host, port, kind):
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    to = (host, port, 0, number if host.startswith("fe80") else 0)[: 2 if family == socket.AF_INET else 4]
+    with socket.socket(family, socket.SOCK_STREAM if kind == "tcp" else socket.SOCK_DGRAM) as mine:
+        mine.settimeout(1)
+        try:
+            if kind == "named":
+                six = (socket.IPPROTO_IPV6, socket.IPV6_PKTINFO, bytes(16) + struct.pack("=I", number))
+                four = (socket.IPPROTO_IP, 8, struct.pack("=I8x", number))
+                mine.sendmsg([b"?"], [six if ":" in host else four], 0, to)
+                return mine.recv(9).decode()
+            mine.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+            mine.connect(to)
+            if kind == "from":
+                return mine.getsockname()[0]
+            mine.send(b"?")
+            return mine.recv(9).decode()
+        except socket.timeout:
+            return "ETIMEDOUT"
+        except OSError as error:
+            return errno.errorcode.get(error.errno, str(error))
+print(json.dumps({f"{kind} {host}": tried(host, port, kind) for host, port, kind in json.loads(sys.argv[1])}))
 """
 
 
@@ -158,6 +187,26 @@ def reach(stage: str) -> None:
     }
     say(said=said, who=who, line=probe.describe())
     del held
+
+
+def strays(stage: str) -> None:
+    """Say what a run reaches of this machine that names the way out, and how much came here of it."""
+    probe = found(stage)
+    with (
+        socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as udp,
+        socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True) as tcp,
+    ):
+        port = tcp.getsockname()[1]
+        udp.bind(("", port))
+        own = [socket.inet_ntop(net.family, net.address) for net in network.own_addresses()]
+        hosts = [*own, "127.0.0.1", "127.0.0.2", "::1"]
+        asked = [(host, port, kind) for host in hosts for kind in ("tcp", "udp", "named")]
+        asked += [("169.254.169.254", 80, "from"), ("fd00:ec2::254", 80, "tcp")]
+        asked += [("fe80::a9fe:a9fe", 80, "tcp")]
+        fence.harden()
+        said = told(start(stage, probe, [PYTHON, "-c", BY_THE_WAY, json.dumps(asked)]))[0]
+        came = len(select.select([tcp, udp], [], [], 0)[0])
+    say(said=json.loads(said), came=came)
 
 
 def pastas() -> list[int]:
@@ -302,7 +351,7 @@ def switched(stage: str) -> None:
 
 
 if __name__ == "__main__":
-    doing = (reach, ends, killed, orphan, watch, ordered, refused, asks, switched)
+    doing = (reach, strays, ends, killed, orphan, watch, ordered, refused, asks, switched)
     stage_ = sys.argv[1]
     wanted = sys.argv[2] if len(sys.argv) > 2 else os.environ["WHAT"]
     {one.__name__: one for one in doing}[wanted](stage_)

@@ -33,9 +33,9 @@ SHUT = {
     "the machine by its gateway's address": {"ECONNREFUSED", "EHOSTUNREACH", "ETIMEDOUT"},
     "a datagram port": {"ECONNREFUSED"},
     "a datagram port by the machine's own address": {"ECONNREFUSED"},
-    "a cloud's metadata": {"EHOSTUNREACH"},
-    "another link-local address": {"EHOSTUNREACH"},
-    "a cloud's metadata by IPv6": {"EHOSTUNREACH", "ENETUNREACH"},
+    "a cloud's metadata": {"ECONNREFUSED"},
+    "another link-local address": {"ECONNREFUSED"},
+    "a cloud's metadata by IPv6": {"ECONNREFUSED", "ENETUNREACH"},
     "a socket without a path": {"ECONNREFUSED", "EPERM"},
 }
 
@@ -71,6 +71,15 @@ def test_in_a_network_of_its_own_a_run_does_not_reach(
 )
 def test_in_the_machines_own_network_it_would(reached: dict[str, Any], what: str) -> None:
     assert reached["said"]["shared"][what] == "open"
+
+
+def test_a_run_that_names_the_way_out_comes_no_farther() -> None:
+    """By its interface, by a datagram's, or by a link-local address: routes are asked otherwise then."""
+    told_ = told("strays")
+    assert told_["said"].pop("from 169.254.169.254") == "169.254.169.254", "it never leaves"
+    refused = {"ECONNREFUSED", "ETIMEDOUT", "ENETUNREACH", "EADDRNOTAVAIL"}
+    assert {name: how for name, how in told_["said"].items() if how not in refused} == {}
+    assert told_["came"] == 0
 
 
 def test_every_attempt_is_judged(reached: dict[str, Any]) -> None:
@@ -221,6 +230,8 @@ def test_a_machine_without_a_resolvers_file_is_left_as_it_is(tmp_path: Any) -> N
         ("http://localhost.example.org:81", set()),
         ("http://127.0.0.1.example.org:81", set()),
         ("http://127.0.0.1:99999", set()),
+        ("http://127.0.0.1:011434", set()),
+        ("http://127.0.0.1:8080-x", set()),
         ("localhost:5432", set()),
     ],
 )
