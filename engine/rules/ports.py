@@ -12,7 +12,7 @@ from typing import Final
 from engine.errors import Refused
 
 MOST: Final = 16
-NONE: Final = ("", "none", "off", "-")
+NONE: Final = ("none", "off", "-")
 _SAY: Final = "Say ports as numbers from 1 to 65535, such as 5432 6379, or none."
 
 
@@ -21,7 +21,7 @@ def named(text: str) -> tuple[int, ...]:
     words = text.replace(",", " ").split()
     if text.strip().lower() in NONE:
         return ()
-    if not all(word.isascii() and word.isdigit() and len(word) <= 5 for word in words):
+    if not words or not all(word.isascii() and word.isdigit() and len(word) <= 5 for word in words):
         raise Refused(_SAY)
     return checked(tuple(map(int, words)))
 
