@@ -49,6 +49,9 @@ _LOOPBACK = re.compile(
     r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?![\w.:-])",
     re.IGNORECASE,
 )
+_BARE = re.compile(
+    r"(?:localhost|127\.0\.0\.1|\[::1\]):(\d{1,5})", re.IGNORECASE
+)  # OLLAMA_HOST's form
 _USUAL = {"http": 80, "https": 443}
 
 _libc = ctypes.CDLL(None, use_errno=True)  # loaded here: `enter` runs between fork and exec
@@ -94,9 +97,12 @@ class Network:
                 cwd="/",
                 start_new_session=True,
             )
-        except OSError:
+        except OSError as error:
             os.close(self._errors)
-            raise
+            raise OSError(
+                f"it got no network of its own: pasta does not start ({error.strerror}). "
+                "Install passt again, or restart Quarterdeck to share this machine's network"
+            ) from None
         self._handles: list[int] = []
         try:
             self._await()
@@ -196,12 +202,12 @@ def named_in(values: Iterable[str]) -> set[int]:
     """Return the ports of 127.0.0.1 that addresses in these values lead to, such as a model's."""
     found: set[int] = set()
     for value in values:
+        if bare := _BARE.fullmatch(value.strip()):
+            found.add(int(bare.group(1)))
         for match in _LOOPBACK.finditer(value):
             scheme = match.group(0).partition(":")[0].lower()
-            port = int(match.group(1) or _USUAL.get(scheme, 0))
-            if 0 < port < 65536:
-                found.add(port)
-    return found
+            found.add(int(match.group(1) or _USUAL.get(scheme, 0)))
+    return {port for port in found if 0 < port < 65536}
 
 
 def resolver(path: str = RESOLV) -> tuple[str, list[str]]:

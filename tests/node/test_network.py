@@ -232,11 +232,18 @@ def test_a_machine_without_a_resolvers_file_is_left_as_it_is(tmp_path: Any) -> N
         ("http://127.0.0.1:99999", set()),
         ("http://127.0.0.1:011434", set()),
         ("http://127.0.0.1:8080-x", set()),
-        ("localhost:5432", set()),
+        ("127.0.0.1:11434", {11434}),  # as OLLAMA_HOST has it
+        ("localhost:5432", {5432}),
+        ("see localhost:5432", set()),
     ],
 )
 def test_an_address_in_its_environment_names_a_port(value: str, ports: set[int]) -> None:
     assert network.named_in([value]) == ports
+
+
+def test_a_pasta_that_is_gone_says_what_to_do(tmp_path: Any) -> None:
+    with pytest.raises(OSError, match=r"does not start .*Install passt again, or restart"):
+        network.begun(str(tmp_path / "pasta"), (), {})
 
 
 def test_what_is_shut_is_metadata_and_this_machine() -> None:
