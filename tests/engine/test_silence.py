@@ -105,7 +105,9 @@ async def test_a_try_that_is_to_come_is_shown_with_its_time_and_waited_for(tmp_p
             session = await looked(phone, name, after_s)
             assert session.silence is not None
             assert session.silence.why is Why.NETWORK
-        assert "its model does not answer (“overloaded (529)”), tries again at " in waits(phone, goal)
+        assert "its model does not answer (“overloaded (529)”), tries again at " in waits(
+            phone, goal
+        )
         assert session.stage is Stage.RUNNING
 
 
