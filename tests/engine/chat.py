@@ -18,6 +18,7 @@ from engine import config
 from engine.adapters.machines import Machine
 from engine.config import Config
 from engine.engine import Engine
+from engine.node.own_network import SWITCH
 from engine.paths import Home
 from stores.sealing import create_keys
 from tests.unhurried import telegram
@@ -118,6 +119,7 @@ async def chatting(
     home = Home(folder / "home").make()
     create_keys(home)
     home.bot_token.write_text(TOKEN)
+    (home.root / SWITCH).touch()  # as in phone.py
     async with telegram(TOKEN, OWNER) as emulator:
         config.save(home, Config(owner_ids=(OWNER,), api_url=emulator.url))
         machines = None if machine is None else {machine.name: machine}

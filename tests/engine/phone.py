@@ -22,6 +22,7 @@ from bot import text
 from engine.adapters.machines import Local, Machine
 from engine.door import Door
 from engine.engine import Engine
+from engine.node.own_network import SWITCH
 from engine.paths import Home
 from engine.rules.goal_state import Goal
 from engine.rules.session_state import Session, Stage
@@ -98,6 +99,9 @@ class Phone:
         self.ahead_s = 0.0  # how far the engine's clock was set forward
         self.home = Home(folder / "home").make()
         create_keys(self.home)
+        # A network of its own costs each run some 60 ms; tests/node/test_network.py and whole goals with real
+        # processes and agents have them.
+        (self.home.root / SWITCH).touch()
         self.machine: Machine = machine or Local(self.home.root)
         self.engine = Engine(
             self.home,
