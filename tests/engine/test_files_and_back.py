@@ -49,7 +49,9 @@ async def test_an_album_reaches_the_agent_and_a_file_comes_back(tmp_path: Path) 
             phone.photo(png(grey=2), album="1")
             allow = await phone.wait_for(lambda m: "Allow" in m.labels, timeout=60)
             phone.tap(allow, "Allow")
-            said = await phone.wait_for(lambda m: "I see:" in m.text, timeout=60)
+            said = await phone.wait_for(
+                lambda m: "I see:" in m.text and "Now:" not in m.text, timeout=60
+            )
             goal = next(iter(engine.loop.states("goal").values()))
             assert goal.text == "Make it look like these"
             assert [file.name for file in goal.files] == ["photo.jpg", "photo.jpg"]

@@ -216,7 +216,8 @@ class Week:
             self._hands.phone.send(
                 f"/new {PROJECT} Goal {self._batches}.{number + 1}{words if number else ''}"
             )
-        wanted = TOGETHER * WORKERS - (len(ODD) if trouble else 0)
+        # Where one meets the limit, whoever comes after it in that goal waits too.
+        wanted = WORKERS if trouble else TOGETHER * WORKERS
         await self._until(lambda: self._at_work() >= wanted, AT_WORK_S, skip=trouble)
         self.sailed.most_at_once = max(self.sailed.most_at_once, self._at_work())
         await self._between(day)
