@@ -166,8 +166,8 @@ class Groups:
             if under.do == WAITS and chat in self.chats:
                 await self._forget(chat)
             elif under.do == WAITS and under.until <= now:
-                await self._forget(chat)
                 await self._quietly(self._bot.leave_chat(chat))
+                await self._forget(chat)  # only now: a bot that dies in between leaves it again
                 if under.who:
                     no_code = Say(words=text.said(text_groups.NO_CODE))
                     await self._outbox.say(under.who, Weight.ANSWER, no_code)

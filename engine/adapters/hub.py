@@ -28,7 +28,7 @@ from typing import Final
 from engine.adapters import browse, sources
 from engine.adapters.browse import Entry
 from engine.adapters.deploy_keys import DeployKeys
-from engine.adapters.git import LONG_S, Answer, git, shown, without_password
+from engine.adapters.git import LIMIT_S, LONG_S, Answer, git, shown, without_password
 from engine.adapters.own_keys import OwnKeys
 from engine.adapters.sources import Source, is_final, is_local
 from engine.errors import Broken, Refused, Unavailable
@@ -356,15 +356,7 @@ class Hub:
     async def remote_head(self, project: str, push_url: str, branch: str) -> str:
         """Return the commit a remote's branch is at, "" if it is not there."""
         ref = f"refs/heads/{branch}"
-        async with self._access(project, push_url) as env:
-            answer = await git(
-                *("ls-remote", *_served(push_url), "--", push_url, ref),
-                at=self.path(project),
-                remote=True,
-                local=is_local(push_url),
-                env=env,
-                ok=None,
-            )
+        answer = await self._ask(project, push_url, "ls-remote", *_served(push_url), to=ref)
         if answer.code:
             where = without_password(push_url)
             sentence = f"{where} could not be read. git says: {answer.why}"
@@ -377,16 +369,8 @@ class Hub:
 
     async def may_push(self, project: str, push_url: str, branch: str, commit: str) -> str:
         """Ask the remote whether it would take a push, and send nothing; return its no, "" for yes."""
-        async with self._access(project, push_url) as env:
-            answer = await git(
-                *("push", "--dry-run", "--porcelain", "--no-verify", "--no-signed"),
-                *("--", push_url, f"{_id(commit)}:refs/heads/{branch}"),
-                at=self.path(project),
-                remote=True,
-                local=is_local(push_url),
-                env=env,
-                ok=None,
-            )
+        words = ("push", "--dry-run", "--porcelain", "--no-verify", "--no-signed")
+        answer = await self._ask(project, push_url, *words, to=f"{_id(commit)}:refs/heads/{branch}")
         return answer.why if answer.code else ""
 
     async def take_remote(
@@ -439,18 +423,13 @@ class Hub:
     ) -> Answer:
         # A push that died here with the other end may have left two locks there: HEAD's, the branch's.
         for _ in range(3):
-            async with self._access(project, push_url) as env:
-                answer = await git(
-                    *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
-                    *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
-                    *("--", push_url, f"{commit}:{ref}"),
-                    at=self.path(project),
-                    remote=True,
-                    local=is_local(push_url),
-                    env=env,
-                    ok=None,
-                    limit_s=LONG_S,
-                )
+            answer = await self._ask(
+                *(project, push_url),
+                *("push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"),
+                *(f"--force-with-lease={ref}:{expected}", "--recurse-submodules=no"),
+                to=f"{commit}:{ref}",
+                limit_s=LONG_S,
+            )
             there = Path(push_url.removeprefix("file://"))
             if not (is_local(push_url) and self._unlocked(there, answer)):
                 break
@@ -494,6 +473,21 @@ class Hub:
         await git("config", "uploadpack.allowAnySHA1InWant", "true", at=rough)
         rough.rename(hub)
         return hub
+
+    async def _ask(
+        self, project: str, url: str, *words: str, to: str, limit_s: float = LIMIT_S
+    ) -> Answer:
+        """Have git speak with a project's remote, signed in as that wants; `to`: of which refs."""
+        async with self._access(project, url) as env:
+            return await git(
+                *(*words, "--", url, to),
+                at=self.path(project),
+                remote=True,
+                local=is_local(url),
+                env=env,
+                ok=None,
+                limit_s=limit_s,
+            )
 
     async def _fetch(
         self,

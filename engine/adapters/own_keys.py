@@ -85,9 +85,8 @@ class OwnKeys:
         if self._vault is None:
             raise NotOpened(NO_VAULT)
         scope, there = _scope(name, where), await self._vault.scope(name)
-        await self.private(
-            name, there.partition("/")[2]
-        )  # one that does not open is not covered up
+        _, _, place = there.partition("/")
+        await self.private(name, place)  # one that does not open is not covered up
         await self._vault.put(name, private, self._clock(), scope=scope, replace=True)
         if await self._vault.scope(name) != scope:  # the same key, for another place
             await self._vault.move(name, scope)

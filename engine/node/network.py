@@ -49,9 +49,8 @@ _LOOPBACK = re.compile(
     r"\b[a-z][a-z0-9+.-]*://(?:[^/@\s]*@)?(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d{1,5}))?(?![\w.:-])",
     re.IGNORECASE,
 )
-_BARE = re.compile(
-    r"(?:localhost|127\.0\.0\.1|\[::1\]):(\d{1,5})", re.IGNORECASE
-)  # OLLAMA_HOST's form
+# An address by itself, as OLLAMA_HOST has it.
+_BARE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\]):(\d{1,5})", re.IGNORECASE)
 _USUAL = {"http": 80, "https": 443}
 
 _libc = ctypes.CDLL(None, use_errno=True)  # loaded here: `enter` runs between fork and exec

@@ -40,9 +40,8 @@ def tried(probe: fence.Probe, home: str) -> fence.Probe:
     if why := _no_tun():
         return replace(probe, shares=why)
     hopeful = replace(probe, network=os.path.abspath(pasta))
-    fault = _fault(hopeful, home) and _fault(
-        hopeful, home
-    )  # once more: a busy machine is no reason
+    # Once more where it failed: a busy machine is no reason.
+    fault = _fault(hopeful, home) and _fault(hopeful, home)
     return replace(probe, shares=fault) if fault else hopeful
 
 

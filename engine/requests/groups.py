@@ -41,9 +41,8 @@ class Groups(Owners):
         if not by.isdigit():
             raise Refused("Only an owner's own message allows a group.")
         if chat not in {one.id for one in self.groups()}:
-            sender = int(by) if by.isdigit() else 0
             at, now = self._home.group_code, self._clock()
-            judged = pairing.judge(self._home, code, now, sender, at=at)
+            judged = pairing.judge(self._home, code, now, int(by), at=at)
             if judged is not pairing.Judged.RIGHT:
                 raise Refused(f"{NOT_GOOD[judged]} {ANOTHER}")
             allowed = GroupAllowed(chat=chat, title=quotable(title), by=by)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.machines.forge import Forge
 from tests.machines.sshd import SSHD, Sshd, sshd
 
 
@@ -25,3 +26,14 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     with sshd(tmp_path / "box") as machine:
         machine.let_in(client)
         yield machine
+
+
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
+    """A forge that lets nobody in yet; HOME has no key and no configuration."""
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "forge"
+    folder.mkdir()
+    with sshd(folder / "box") as server:
+        yield Forge(folder, server)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,73 +14,7 @@ import pytest
 from engine.adapters.deploy_keys import host_of
 from tests.engine.chat import chatting
 from tests.fakes import git
-from tests.machines.sshd import Sshd, sshd
-
-GIT_ONLY = 'exec git-shell -c "$SSH_ORIGINAL_COMMAND"\n'
-PARTS = [
-    {
-        "role": "lead",
-        "turn": 1,
-        "steps": [
-            {
-                "desk": "propose_plan",
-                "with": {
-                    "summary": "One piece.",
-                    "pieces": [{"title": "The work", "task": "As it says.", "size": "S"}],
-                },
-            }
-        ],
-    },
-    {
-        "role": "lead",
-        "prompt": "Every piece of the plan has landed",
-        "steps": [{"desk": "put_for_review", "with": {"summary": "It works."}}],
-    },
-    {"role": "lead", "steps": [{"say": "Noted."}]},
-    {
-        "role": "worker",
-        "steps": [
-            {"write": {"path": "work.txt", "text": "x\n"}},
-            {"commit": "Do the work"},
-            {"say": "Done."},
-        ],
-    },
-]
-
-
-class Forge:
-    """A git server on loopback with one repository, main and develop in it."""
-
-    def __init__(self, folder: Path, server: Sshd) -> None:
-        self.server = server
-        self.repository = folder / "shop.git"
-        work = folder / "work"
-        work.mkdir()
-        (work / "README").write_text("A shop\n")
-        (work / "Makefile").write_text("test:\n\ttest -f README\n")
-        git(work, "init", "-q", "-b", "main")
-        git(work, "add", "-A")
-        git(work, "commit", "-q", "-m", "Open")
-        git(work, "branch", "develop")
-        git(folder, "clone", "-q", "--bare", str(work), str(self.repository))
-        (server.folder / "begin").write_text(GIT_ONLY)
-
-    @property
-    def address(self) -> str:
-        return f"ssh://{self.server.text}{self.repository}"
-
-    def let_in(self, public: str) -> None:
-        (self.server.folder / "authorized_keys").write_text(f"{public}\n")
-
-
-@pytest.fixture
-def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = tmp_path / "forge"
-    folder.mkdir()
-    with sshd(folder / "box") as server:
-        yield Forge(folder, server)
+from tests.machines.forge import GIT_ONLY, PARTS, Forge
 
 
 async def test_a_forge_that_lets_nobody_in_is_reached_by_a_key_of_the_projects_own(

@@ -11,7 +11,6 @@ import asyncio
 import base64
 import gzip
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,24 +24,14 @@ from engine.errors import KeyShut
 from engine.setup import recovery_code
 from tests.engine.chat import Chat, chatting
 from tests.fakes import git
+from tests.machines.forge import GIT_ONLY, PARTS, Forge
 from tests.machines.sshd import Sshd, sshd
-from tests.machines.test_deploy_key import GIT_ONLY, PARTS, Forge
 
 LOOK = """
 grep -raslF -f {needle} {home} >> {found}
 grep -alF -f {needle} /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null >> {found}
 echo "$SSH_ORIGINAL_COMMAND" >> {looked}
 """
-
-
-@pytest.fixture
-def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    folder = tmp_path / "forge"
-    folder.mkdir()
-    with sshd(folder / "box") as server:
-        yield Forge(folder, server)
 
 
 def telling(private: str) -> list[bytes]:

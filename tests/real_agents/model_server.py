@@ -21,9 +21,10 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any, TypeAlias
+
+from tests.real_agents.served import Served
 
 Json: TypeAlias = dict[str, Any]
 
@@ -161,7 +162,7 @@ def _texts(content: str | list[Json]) -> list[str]:
     return [content] if isinstance(content, str) else [str(one.get("text", "")) for one in content]
 
 
-class ModelServer:
+class ModelServer(Served):
     """Serves a script until the `with` ends."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
@@ -173,27 +174,7 @@ class ModelServer:
         self.gate.set()
         self._given: Counter[tuple[int, int]] = Counter()
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-
-    def __enter__(self) -> ModelServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(_handler(self))
 
     def env(self, token: str = "not-a-token") -> dict[str, str]:
         """Return the environment of an account of this server."""

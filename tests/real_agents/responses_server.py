@@ -15,11 +15,12 @@ The Messages API's is model_server.py. Used by test_codex_in_the_fence.py.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self, TypeAlias
+from http.server import BaseHTTPRequestHandler
+from typing import Any, TypeAlias
+
+from tests.real_agents.served import Served
 
 Json: TypeAlias = dict[str, Any]
 
@@ -57,7 +58,7 @@ class Wrong(ValueError):
     """A request that the API would not take; the text says why."""
 
 
-class ResponsesServer:
+class ResponsesServer(Served):
     """Serves a script until the `with` ends."""
 
     def __init__(self, script: Mapping[str, tuple[Step, ...]]) -> None:
@@ -65,26 +66,11 @@ class ResponsesServer:
         self.outputs: dict[str, list[str]] = {}
         self.wrong: list[str] = []
         self.fetched: list[str] = []  # what was asked for with GET: by an agent's own command
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    @property
-    def port(self) -> int:
-        return int(self._http.server_address[1])
+        super().__init__(_handler(self))
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{super().url}/v1"
 
     def answer(self, body: Json) -> tuple[Step, int]:
         """Return what the model does next, and the number of the step; raises Wrong."""

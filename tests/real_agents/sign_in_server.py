@@ -12,14 +12,15 @@ import json
 import ssl
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Self
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from tests.real_agents.served import Served
 
 HOSTS = ("platform.claude.com", "api.anthropic.com", "claude.ai", "console.anthropic.com")
 TOKEN = "sk-ant-oat01-" + "from-a-server-of-ours_01" * 4 + "AA"
@@ -57,7 +58,7 @@ def _named(what: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"a test's {what}")])
 
 
-class SignInServer:
+class SignInServer(Served):
     """Serves until the `with` ends; `asked` is what it was asked for, each a path and a body."""
 
     def __init__(self, answer: Callable[[str, str], Answer], folder: Path | None = None) -> None:
@@ -68,22 +69,7 @@ class SignInServer:
         if folder is not None:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(folder / "server.pem")
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(_handler(self))
 
     def answer(self, path: str, body: str) -> Answer:
         self.asked.append((path, body))
