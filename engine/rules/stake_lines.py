@@ -232,7 +232,7 @@ class _Simple:
                 self._sets(word)
         if rest and rest[0] in ("for", "read", "select", "mapfile"):
             self._line.set.update(dict.fromkeys(rest[1:], None))
-        if rest and rest[0] != words[:1] and HOLE.search(self._command_word(words, rest)):
+        if rest and HOLE.search(self._command_word(words, rest)):
             rest = [*rest[0].split(), *rest[1:]]  # one that was set: it falls apart into words
         return rest
 
