@@ -20,6 +20,7 @@ from engine.views import GroupEntry, Note
 from stores.cards import CardStore
 from stores.database import Database
 from tests.bot.stage import OWNER, TOKEN
+from tests.crash import Crash
 
 BASIC, SUPER, OTHER = -5_000_001, -1_002_000_000_001, -1_002_000_000_009
 
@@ -106,6 +107,28 @@ async def test_a_wait_for_a_code_outlives_the_bot_and_ends(world: World) -> None
     again = await world.groups()
     assert await again.settled() is None
     assert await world.lines() == [OWNER]
+
+
+async def test_a_bot_that_dies_as_it_leaves_a_group_leaves_it_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.link = 1600.0
+    before = await world.groups()
+    await before.put_in(BASIC, OWNER)
+    world.now = world.link + GRACE_S
+    left: list[int] = []
+
+    async def dying(_bot: object, chat: int) -> None:
+        left.append(chat)
+        if len(left) == 1:
+            raise Crash("as it leaves")
+
+    monkeypatch.setattr(telegram.Bot, "leave_chat", dying)
+    with pytest.raises(Crash):
+        await before.settled()
+    after = await world.groups()
+    assert await after.settled() is None
+    assert left == [BASIC, BASIC]
 
 
 async def test_a_group_that_waits_for_its_code_is_kept_once_it_is_allowed(world: World) -> None:

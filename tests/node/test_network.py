@@ -41,9 +41,14 @@ SHUT = {
 
 
 def told(what: str, before: str = "") -> dict[str, Any]:
-    said = told_by("networked", before=before, tun=True, WHAT=what)
+    return not_shared(told_by("networked", before=before, tun=True, WHAT=what))
+
+
+def not_shared(said: dict[str, Any]) -> dict[str, Any]:
+    """Skip where pasta is missing or does not work, but not where a network of ours has a hole."""
     if "shares" in said:
         assert not os.environ.get("CI"), said["shares"]
+        assert "leaks" not in said["shares"], said["shares"]
         pytest.skip(f"this machine's network is shared: {said['shares']}")
     return said
 
@@ -177,10 +182,8 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours:
 
 
 def test_names_are_found_though_the_resolver_is_at_a_loopback_address() -> None:
-    said = told_by("networked", before=LONELY, tun=True, WHAT="asks", RESOLVER=RESOLVER)
-    if "shares" in said:
-        assert not os.environ.get("CI"), said["shares"]
-        pytest.skip(f"this machine's network is shared: {said['shares']}")
+    asks = told_by("networked", before=LONELY, tun=True, WHAT="asks", RESOLVER=RESOLVER)
+    said = not_shared(asks)
     assert said["names"] == ["203.0.113.7"]
     assert said["shown"] == ["search example", "nameserver 198.51.100.53"]
 
