@@ -12,7 +12,7 @@ import contextlib
 import fcntl
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import httpx
@@ -22,7 +22,7 @@ from telegram.error import InvalidToken, TelegramError
 from bot import logins, text, text_owners, token_file
 from bot.answers import Answers
 from bot.cards import Cards
-from bot.delivery import Flooded, outcome
+from bot.delivery import Flooded, outcome, quietly
 from bot.full_disk import FullDisk
 from bot.groups import Groups
 from bot.inbox import Inbox
@@ -255,10 +255,10 @@ class App:
             self.cards.others.clear()
             for owner in set(self.owners) - offered:
                 scope = telegram.BotCommandScopeChat(owner)
-                await self._quietly(self.bot.set_my_commands(commands, scope=scope))
+                await quietly(self.bot.set_my_commands(commands, scope=scope))
             for owner in offered - set(self.owners):
                 scope = telegram.BotCommandScopeChat(owner)
-                await self._quietly(self.bot.delete_my_commands(scope=scope))
+                await quietly(self.bot.delete_my_commands(scope=scope))
             offered = set(self.owners)
             await self.cards.others.wait()
 
@@ -282,15 +282,6 @@ class App:
     async def _tell(self, sentence: str, sounds: bool) -> None:
         weight = Weight.DECISION if sounds else Weight.ANSWER
         await self.outbox.say(self.owners[0], weight, Say(words=text.said(sentence), sounds=sounds))
-
-    async def _quietly(self, call: Awaitable[object]) -> None:
-        """Make a call that nothing depends on."""
-        try:
-            await call
-        except InvalidToken:
-            raise
-        except TelegramError as error:
-            log.info("call failed why=%s", type(error).__name__)
 
 
 def _client(token: str, api_url: str) -> tuple[telegram.Bot, Answers]:

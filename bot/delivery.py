@@ -288,3 +288,13 @@ def _data(card: str, revision: str, verb: str) -> str:
     except ValueError as error:
         log.error("a button is left out: %s", error)
         return ""
+
+
+async def quietly(call: Awaitable[object]) -> None:
+    """Make a call that nothing depends on; raises InvalidToken alone."""
+    try:
+        await call
+    except InvalidToken:
+        raise
+    except TelegramError as error:
+        log.info("call failed why=%s", type(error).__name__)

@@ -13,14 +13,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import telegram
 from msgspec import Struct
-from telegram.error import InvalidToken, TelegramError
 
 from bot import text, text_groups
+from bot.delivery import quietly
 from bot.gate import Left, Moved
 from bot.outbox import Outbox
 from bot.pace import BACK_OFF_S
@@ -132,7 +132,7 @@ class Groups:
     def answer(self, tap: str, sentence: str) -> None:
         """Tell whoever pressed a button in a group, in a window of its own; that it fails matters nothing."""
         call = self._bot.answer_callback_query(tap, sentence, show_alert=True)
-        task = asyncio.create_task(self._quietly(call))
+        task = asyncio.create_task(quietly(call))
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 
@@ -150,7 +150,7 @@ class Groups:
         while True:
             self._wake.clear()
             while self._to_leave:
-                await self._quietly(self._bot.leave_chat(self._to_leave.pop()))
+                await quietly(self._bot.leave_chat(self._to_leave.pop()))
             wait_s = await self.settled()
             try:
                 async with asyncio.timeout(wait_s):
@@ -166,7 +166,7 @@ class Groups:
             if under.do == WAITS and chat in self.chats:
                 await self._forget(chat)
             elif under.do == WAITS and under.until <= now:
-                await self._quietly(self._bot.leave_chat(chat))
+                await quietly(self._bot.leave_chat(chat))
                 await self._forget(chat)  # only now: a bot that dies in between leaves it again
                 if under.who:
                     no_code = Say(words=text.said(text_groups.NO_CODE))
@@ -201,12 +201,3 @@ class Groups:
     async def _forget(self, chat: int) -> None:
         if self._under.pop(chat, None) is not None:
             await self._store.keep_fact(f"{FACT}{chat}", "")
-
-    async def _quietly(self, call: Awaitable[object]) -> None:
-        """Make a call that nothing depends on."""
-        try:
-            await call
-        except InvalidToken:
-            raise
-        except TelegramError as error:
-            log.info("call failed why=%s", type(error).__name__)

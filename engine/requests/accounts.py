@@ -24,7 +24,7 @@ from engine.rules.logins import can_begin, types_back
 from engine.rules.rests import resting
 from engine.rules.words import HERE, Account
 from engine.views import AccountView, UsageView
-from stores.vault import NotOpened, Vault, is_own
+from stores.vault import NotOpened, Vault, in_words, is_own
 
 log = logging.getLogger(__name__)
 
@@ -179,15 +179,25 @@ class Accounts(Inside):
         value = self._open(body).decode("utf-8", "replace")
         if is_own(name):
             raise Refused(f"{whole(name)} is a name of Quarterdeck's own keys: take another.")
-        vault, again = self._keys(), instead or name.startswith("account/")
+        again = instead or name.startswith("account/")
+        kept = await self._into_vault(name, value, cause, replace=again)
+        return {"name": kept, "scope": await self._keys().scope(kept)}
+
+    async def _into_vault(
+        self, name: str, value: str, cause: str, *, replace: bool, scope: str | None = None
+    ) -> str:
+        """Keep a value; return the name it has: without `replace`, the next one that is free.
+
+        scope   where it may be used, and said so; None leaves that as it is
+        """
+        vault, there = self._keys(), "" if scope is None else f", {in_words(scope)}"
         async with self._one_name:
             try:
-                free = await vault.name_for(name, value, replace=again)
+                free = await vault.name_for(name, value, replace=replace)
             except NotOpened as no:
                 raise Refused(no.sentence) from no
-            await self._decided(f"kept in the vault: {free}", cause)
-            kept = await vault.put(free, value, self._clock(), replace=again)
-        return {"name": kept, "scope": await vault.scope(kept)}
+            await self._decided(f"kept in the vault: {free}{there}", cause)
+            return await vault.put(free, value, self._clock(), scope=scope or "", replace=replace)
 
     async def unseal(self, sealed: bytes) -> bytes:
         """Open an update the bot sealed before it was last ended."""

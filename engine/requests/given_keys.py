@@ -27,7 +27,7 @@ from engine.rules import ask as ask_rule
 from engine.rules import news
 from engine.rules.owner import LOCKED
 from engine.views import KeyView, WorkerCard
-from stores.vault import NotOpened, in_words
+from stores.vault import NotOpened
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{1,39}")
 SHORTEST: Final = 4
@@ -73,14 +73,8 @@ class GivenKeys(Taps, Accounts, Keys):
             raise Refused(
                 f"{SHORTEST} characters are the least: one so short would be taken out of every text."
             )
-        vault, instead = self._of_vault(), not fresh
-        async with self._one_name:
-            try:
-                new = await vault.name_for(new, value, replace=instead)
-            except NotOpened as no:
-                raise Refused(no.sentence) from no
-            await self._decided(f"kept in the vault: {new}, {in_words(scope)}", cause)
-            await vault.put(new, value, self._clock(), scope=scope, replace=instead)
+        vault = self._of_vault()
+        new = await self._into_vault(new, value, cause, replace=not fresh, scope=scope)
         if await vault.scope(new) != scope:
             await vault.move(new, scope)
         return {"verdict": "", "name": new, "scope": scope}

@@ -405,7 +405,7 @@ def _(m: Maker) -> list[Case]:
         "App-Passwort für das Postfach: <V>",
         'SMTP_PASS="<V>"',
         "contraseña de aplicación de Google: <V>",
-        "smtp.login('bot@gmail.com', '<V>')",
+        "smtp.login('bot@example.org', '<V>')",
     )
 
 
