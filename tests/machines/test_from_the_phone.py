@@ -110,5 +110,5 @@ async def test_a_machines_page_says_whole_what_its_fence_is_worth_and_leaves_ope
         loop = chat.engine.loop
         await loop.settle(until=lambda: bool(loop.state("fleet")) and _machine(chat, "here").up)
         panel = await chat.sent("/machines", "here", label="here")
-        found = own_network.tried(fence.probe(), str(tmp_path))
+        found = own_network.tried(fence.probe(), str(chat.home.root))
         await chat.tapped(panel, "here", "This box itself.", found.describe())
